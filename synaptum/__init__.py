@@ -1,0 +1,1 @@
+"""synaptum: a small agent framework on the standard library alone."""

@@ -1,0 +1,52 @@
+"""What a store of journals is, and the state it gives back.
+
+`Checkpointer` is the seam: memory, SQLite, JSON lines and PostgreSQL stand behind it, and
+people write their own (`pytest_synaptum` has the contract tests).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from synaptum.vocabulary import Step
+
+__all__ = ["JOURNAL_FORMAT", "Checkpointer", "RunState"]
+
+#: Version of what is written; raised when an old reader could misread a new journal.
+JOURNAL_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """The journal of one run: its events in the order they were written.
+
+    Every step stands there once a phase: ATTEMPTED, then COMPLETED.
+    """
+
+    run_id: str
+    events: tuple[Step, ...] = ()
+
+
+class Checkpointer(Protocol):
+    """Keeps journals."""
+
+    async def append(self, run_id: str, event: Step) -> None:
+        """Write one event; when this returns, the event survives the process.
+
+        Idempotent by (run, step, phase): the same event again changes nothing, whatever its
+        time (`at`).
+
+        Raises:
+            JournalDivergedError: that step and phase are on record with another payload.
+            JournalBusyError: another live writer holds the run.
+        """
+        ...
+
+    async def load(self, run_id: str) -> RunState:
+        """The journal of a run; an unknown run is an empty one.
+
+        Raises:
+            JournalFormatError: what is on disk cannot be read; says where and why.
+        """
+        ...

@@ -1,0 +1,212 @@
+"""Vocabulary values to plain JSON and back, exactly: `from_json(type, to_json(x)) == x`.
+
+The type drives reading, never the data: a tool argument that happens to hold a key `kind`
+stays the dict it is. Where a field allows several vocabulary types, the tag `kind` tells
+them apart. Every field is written, in declared order. Reading takes a missing field as its
+default (old journals) and refuses an unknown one (a newer version wrote it).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from functools import cache
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
+
+from synaptum import canonical
+from synaptum.errors import EncodingError
+
+__all__ = ["decode", "encode", "from_json", "to_json"]
+
+_Reader = Callable[[Any, str], Any]
+
+
+def encode(value: Any) -> str:
+    """Canonical JSON text of a vocabulary value. Raises `EncodingError`."""
+    return canonical.encode(to_json(value))
+
+
+def decode(expected: Any, text: str | bytes) -> Any:
+    """Read a vocabulary value of type `expected` from its canonical text.
+
+    Raises:
+        EncodingError: not our JSON, or not a value of that type; names the path.
+    """
+    return from_json(expected, canonical.decode(text))
+
+
+def to_json(value: Any) -> Any:
+    """Plain JSON of a vocabulary value: dicts in declared order, enums as their words."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Enum):
+        return value.value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        result: dict[str, Any] = {}
+        kind = getattr(value, "kind", None)
+        names = _field_names(type(value))
+        if isinstance(kind, str) and "kind" not in names:
+            result["kind"] = kind
+        for name in names:
+            result[name] = to_json(getattr(value, name))
+        return result
+    if isinstance(value, Mapping):
+        return {key: to_json(inner) for key, inner in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return [to_json(inner) for inner in value]
+    msg = f"A {type(value).__name__} is no vocabulary value and has no JSON form."
+    raise EncodingError(msg)
+
+
+def from_json(expected: Any, value: Any) -> Any:
+    """A vocabulary value of type `expected` (a class or a union) from plain JSON.
+
+    Raises:
+        EncodingError: the JSON is not of that type; the message names the path.
+    """
+    return _reader(expected)(value, "$")
+
+
+@cache
+def _field_names(cls: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(cls))
+
+
+def _wrong(path: str, expected: str, value: Any) -> EncodingError:
+    return EncodingError(f"At {path}: expected {expected}, found {type(value).__name__}.")
+
+
+@cache
+def _reader(expected: Any) -> _Reader:  # a class, a union, or another annotation
+    if expected is Any:
+        return lambda value, path: value
+    if dataclasses.is_dataclass(expected):
+        return _dataclass_reader(cast("type", expected))
+    origin = get_origin(expected)
+    if origin in (Union, types.UnionType):
+        return _union_reader(get_args(expected))
+    if origin is tuple:
+        return _tuple_reader(_reader(get_args(expected)[0]))
+    if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
+        return _scalar_reader(dict, "an object")
+    if origin is not None and isinstance(origin, type) and issubclass(origin, Sequence):
+        return _tuple_reader(_reader(get_args(expected)[0]))
+    if origin is not None:  # Literal: the class itself refuses wrong words
+        return lambda value, path: value
+    if isinstance(expected, type) and issubclass(expected, Enum):
+        return _enum_reader(expected)
+    if expected is float:
+        return _number
+    return _scalar_reader(expected, f"{expected.__name__}")
+
+
+def _scalar_reader(expected: type, words: str) -> _Reader:
+    def read(value: Any, path: str) -> Any:
+        if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
+            raise _wrong(path, words, value)
+        return value
+
+    return read
+
+
+def _number(value: Any, path: str) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _wrong(path, "a number", value)
+    return value
+
+
+def _enum_reader(expected: type[Enum]) -> _Reader:
+    words = {member.value: member for member in expected}
+
+    def read(value: Any, path: str) -> Any:
+        if not isinstance(value, str) or value not in words:
+            msg = f"At {path}: {value!r} is no {expected.__name__} ({', '.join(words)})."
+            raise EncodingError(msg)
+        return words[value]
+
+    return read
+
+
+def _tuple_reader(inner: _Reader) -> _Reader:
+    def read(value: Any, path: str) -> Any:
+        if not isinstance(value, list):
+            raise _wrong(path, "an array", value)
+        return tuple(inner(item, f"{path}[{index}]") for index, item in enumerate(value))
+
+    return read
+
+
+def _union_reader(members: tuple[Any, ...]) -> _Reader:
+    tagged = {member.kind: _reader(member) for member in members if hasattr(member, "kind")}
+    others = [
+        _reader(member)
+        for member in members
+        if member is not types.NoneType and not hasattr(member, "kind")
+    ]
+    nullable = types.NoneType in members
+
+    def read(value: Any, path: str) -> Any:
+        if value is None and nullable:
+            return None
+        if tagged and isinstance(value, dict):
+            kind = value.get("kind")
+            if kind not in tagged:
+                msg = f"At {path}: the kind {kind!r} is none of {', '.join(sorted(tagged))}."
+                raise EncodingError(msg)
+            return tagged[kind](value, path)
+        if len(others) == 1:
+            return others[0](value, path)
+        for candidate in others:
+            try:
+                return candidate(value, path)
+            except EncodingError:
+                continue
+        raise _wrong(path, "another kind of value", value)
+
+    return read
+
+
+def _dataclass_reader(expected: type) -> _Reader:
+    hints = get_type_hints(expected)
+    fields = dataclasses.fields(expected)
+    names = {field.name for field in fields}
+    required = {
+        field.name
+        for field in fields
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    }
+    tag = None if "kind" in names else getattr(expected, "kind", None)
+    readers: dict[str, _Reader] = {}
+
+    def read(value: Any, path: str) -> Any:
+        if not isinstance(value, dict):
+            raise _wrong(path, f"an object ({expected.__name__})", value)
+        arguments: dict[str, Any] = {}
+        for name, inner in value.items():
+            if name == "kind" and tag is not None:
+                if inner != tag:
+                    msg = f"At {path}: expected the kind {tag!r}, found {inner!r}."
+                    raise EncodingError(msg)
+                continue
+            if name not in names:
+                msg = (
+                    f"At {path}: {expected.__name__} has no field {name!r}; a newer version of"
+                    " synaptum wrote this, read it with that one."
+                )
+                raise EncodingError(msg)
+            if name not in readers:
+                readers[name] = _reader(hints[name])
+            arguments[name] = readers[name](inner, f"{path}.{name}")
+        missing = required - arguments.keys()
+        if missing:
+            msg = f"At {path}: {expected.__name__} lacks {', '.join(sorted(missing))}."
+            raise EncodingError(msg)
+        try:
+            return expected(**arguments)
+        except ValueError as error:
+            msg = f"At {path}: {error}"
+            raise EncodingError(msg) from None
+
+    return read

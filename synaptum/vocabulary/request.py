@@ -1,0 +1,209 @@
+"""What is asked of a model, in neutral words; no dialect and no server shows here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, ClassVar, Literal, overload
+
+from synaptum.vocabulary.content import Message
+
+__all__ = ["History", "Request", "ResponseFormat", "Risk", "ToolChoice", "ToolDefinition"]
+
+
+class Risk(Enum):
+    """What a tool can do to the world, from harmless to beyond repair; ordered.
+
+    Declaring is not deciding: the risk travels to the gateway, and the policy decides.
+    Silence on risk means harmless (`READ`). Source: seed 000, "Riesgo e idempotencia".
+    """
+
+    READ = "read"
+    SOFT_WRITE = "soft_write"
+    HARD_WRITE = "hard_write"
+    DESTRUCTIVE = "destructive"
+
+    @property
+    def level(self) -> int:
+        """0 for READ up to 3 for DESTRUCTIVE."""
+        return _LEVELS[self]
+
+    def __lt__(self, other: Risk) -> bool:
+        return self.level < other.level
+
+    def __le__(self, other: Risk) -> bool:
+        return self.level <= other.level
+
+    def __gt__(self, other: Risk) -> bool:
+        return self.level > other.level
+
+    def __ge__(self, other: Risk) -> bool:
+        return self.level >= other.level
+
+
+_LEVELS = {risk: level for level, risk in enumerate(Risk)}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool as the model sees it (name, description, schema) and as the policy does.
+
+    Attributes:
+        parameters: a JSON Schema of type object.
+        risk: what it can do; see `Risk`.
+        idempotent: repeating a call has no further effect.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    risk: Risk = Risk.READ
+    idempotent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoice:
+    """Whether the model may, must or must not call tools.
+
+    `mode` is `auto`, `none`, `required` or `named`; `name` goes with `named` alone.
+    """
+
+    mode: Literal["auto", "none", "required", "named"]
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("auto", "none", "required", "named"):
+            msg = f"ToolChoice mode {self.mode!r} is none of auto, none, required, named."
+            raise ValueError(msg)
+        if (self.mode == "named") != (self.name is not None):
+            msg = "ToolChoice('named', name=...) takes a name; the other modes take none."
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseFormat:
+    """The form the answer must have.
+
+    `kind` is `text`, `json_object` or `json_schema`; `schema` goes with the last alone.
+    """
+
+    kind: Literal["text", "json_object", "json_schema"]
+    schema: Mapping[str, Any] | None = None
+    name: str | None = None
+    strict: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("text", "json_object", "json_schema"):
+            msg = f"ResponseFormat kind {self.kind!r} is none of text, json_object, json_schema."
+            raise ValueError(msg)
+        if (self.kind == "json_schema") != (self.schema is not None):
+            msg = "ResponseFormat('json_schema', schema=...) takes a schema; the others take none."
+            raise ValueError(msg)
+
+
+class History(Sequence[Message]):
+    """An immutable run of messages that shares its storage with the longer ones grown from it.
+
+    It compares and hashes as a tuple of the same messages does. A conversation of n turns
+    makes n requests; sharing keeps that O(n) in memory where tuples would be O(n²).
+    """
+
+    __slots__ = ("_length", "_shared")
+    __hash__ = None  # type: ignore[assignment] # messages hold dicts
+
+    kind: ClassVar[str] = "history"
+
+    def __init__(self, messages: Iterable[Message] = ()) -> None:
+        self._shared = list(messages)
+        self._length = len(self._shared)
+
+    def append(self, *messages: Message) -> History:
+        """A longer history; this one stays as it is. O(1) a message while this is the longest."""
+        if len(self._shared) != self._length:  # somebody else grew from here: copy once
+            return History([*self._shared[: self._length], *messages])
+        self._shared.extend(messages)
+        return self._view(len(self._shared))
+
+    def is_prefix_of(self, other: Sequence[Message]) -> bool:
+        """Whether `other` begins with these messages; O(1) for histories that share storage."""
+        if len(other) < self._length:
+            return False
+        if isinstance(other, History) and other._shared is self._shared:
+            return True
+        return all(mine == theirs for mine, theirs in zip(self, other, strict=False))
+
+    def _view(self, length: int) -> History:
+        view = object.__new__(History)
+        view._shared = self._shared
+        view._length = length
+        return view
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> Message: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Message, ...]: ...
+    def __getitem__(self, index: int | slice) -> Message | tuple[Message, ...]:
+        if isinstance(index, slice):
+            return tuple(self._shared[i] for i in range(*index.indices(self._length)))
+        if not -self._length <= index < self._length:
+            msg = f"message {index} of a history of {self._length}"
+            raise IndexError(msg)
+        return self._shared[index if index >= 0 else self._length + index]
+
+    def __iter__(self) -> Iterator[Message]:
+        for index in range(self._length):
+            yield self._shared[index]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, History):
+            if other._length != self._length:
+                return False
+            if other._shared is self._shared:
+                return True
+        elif not isinstance(other, tuple) or len(other) != self._length:
+            return NotImplemented if not isinstance(other, tuple) else False
+        return all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a model.
+
+    Attributes:
+        model: the model's name as the server knows it, without our provider prefix.
+        messages: the conversation; a tuple, a list or a `History`.
+        system: the system prompt, or None.
+        tools: the catalogue, in the order it travels.
+        max_output_tokens: upper bound of generated tokens; None leaves it to the server.
+        provider_options: body fields of the dialect that have no neutral name; they travel
+            as they are and may not replace a field that has one.
+    """
+
+    model: str
+    messages: Sequence[Message]
+    system: str | None = None
+    tools: Sequence[ToolDefinition] = ()
+    tool_choice: ToolChoice | None = None
+    max_output_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    stop: Sequence[str] = ()
+    response_format: ResponseFormat | None = None
+    provider_options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.messages, tuple | History):
+            object.__setattr__(self, "messages", tuple(self.messages))
+        if not isinstance(self.tools, tuple):
+            object.__setattr__(self, "tools", tuple(self.tools))
+        if isinstance(self.stop, str):
+            object.__setattr__(self, "stop", (self.stop,))
+        elif not isinstance(self.stop, tuple):
+            object.__setattr__(self, "stop", tuple(self.stop))

@@ -1,0 +1,53 @@
+"""What a model answered, in neutral words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from synaptum.vocabulary.content import Message, ToolCall
+from synaptum.vocabulary.usage import Usage
+
+__all__ = ["FinishReason", "Response"]
+
+
+class FinishReason(Enum):
+    """Why the model stopped. A stream that broke off has none: it is an error."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    TOOL_CALLS = "tool_calls"
+    CONTENT_FILTER = "content_filter"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One whole answer.
+
+    Attributes:
+        message: the assistant's turn.
+        finish_reason: why it stopped; the server's own word is in `provider_metadata`.
+        usage: tokens; `Usage()` where the server said nothing.
+        model: the model's name as the server gave it; None where it gave none.
+        provider_metadata: the server's own spelling and every field the dialect does not
+            know, as JSON.
+    """
+
+    message: Message
+    finish_reason: FinishReason
+    usage: Usage = field(default_factory=Usage)
+    model: str | None = None
+    provider_metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """All text of the answer joined."""
+        return self.message.text
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls the answer asks for, in order."""
+        return self.message.tool_calls

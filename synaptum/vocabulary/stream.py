@@ -1,0 +1,154 @@
+"""A streamed answer as events: noun then phase, always start, delta, end.
+
+`StreamStart` opens an attempt (a retried stream opens a second one and withdraws nothing);
+every block has an `index`, its place in the answer; `Finish` closes the answer and carries
+the whole `Response`. A stream without `Finish` did not succeed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from synaptum.errors import NetworkError
+from synaptum.vocabulary.content import ToolCall
+from synaptum.vocabulary.response import Response
+
+__all__ = [
+    "Finish",
+    "ReasoningDelta",
+    "ReasoningEnd",
+    "ReasoningStart",
+    "StreamEvent",
+    "StreamStart",
+    "TextDelta",
+    "TextEnd",
+    "TextStart",
+    "ToolCallDelta",
+    "ToolCallEnd",
+    "ToolCallStart",
+    "fold",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamStart:
+    """An attempt begins to answer."""
+
+    kind: ClassVar[str] = "stream_start"
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextStart:
+    """A block of text begins."""
+
+    kind: ClassVar[str] = "text_start"
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A fragment of text; never empty."""
+
+    kind: ClassVar[str] = "text_delta"
+    index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextEnd:
+    """The block of text is whole."""
+
+    kind: ClassVar[str] = "text_end"
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningStart:
+    """A block of reasoning begins."""
+
+    kind: ClassVar[str] = "reasoning_start"
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """A fragment of reasoning; never empty."""
+
+    kind: ClassVar[str] = "reasoning_delta"
+    index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningEnd:
+    """The block of reasoning is whole."""
+
+    kind: ClassVar[str] = "reasoning_end"
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallStart:
+    """A call begins; id and name as far as they are known (they may be completed later)."""
+
+    kind: ClassVar[str] = "tool_call_start"
+    index: int
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDelta:
+    """A fragment of the arguments' text; it may split inside an escape."""
+
+    kind: ClassVar[str] = "tool_call_delta"
+    index: int
+    arguments_delta: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallEnd:
+    """The call is whole: no tool may run on one that has not ended."""
+
+    kind: ClassVar[str] = "tool_call_end"
+    index: int
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The answer is whole; `response` is what a body of the same answer gives."""
+
+    kind: ClassVar[str] = "finish"
+    response: Response
+
+
+StreamEvent = (
+    StreamStart
+    | TextStart
+    | TextDelta
+    | TextEnd
+    | ReasoningStart
+    | ReasoningDelta
+    | ReasoningEnd
+    | ToolCallStart
+    | ToolCallDelta
+    | ToolCallEnd
+    | Finish
+)
+
+
+def fold(events: Iterable[StreamEvent]) -> Response:
+    """Reduce a stream to its Response: the only way a stream becomes one.
+
+    Raises:
+        NetworkError: the events end without a `Finish`; the answer is not whole.
+    """
+    for event in events:
+        if isinstance(event, Finish):
+            return event.response
+    msg = "The stream ended before the answer was whole: no finish arrived."
+    raise NetworkError(msg)
