@@ -1,0 +1,3 @@
+"""What the whole suite shares: pytester, for tests that run pytest in pytest."""
+
+pytest_plugins = ["pytester"]
