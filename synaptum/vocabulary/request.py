@@ -125,6 +125,10 @@ class History(Sequence[Message]):
         self._shared.extend(messages)
         return self._view(len(self._shared))
 
+    def shares_storage_with(self, other: History) -> bool:
+        """Whether the shorter of the two is known to be a prefix of the longer, unread."""
+        return other._shared is self._shared
+
     def is_prefix_of(self, other: Sequence[Message]) -> bool:
         """Whether `other` begins with these messages; O(1) for histories that share storage."""
         if len(other) < self._length:
