@@ -1,1 +1,197 @@
-"""The pytest entry point: hooks, options and fixtures as doors; imports only pytest at the top."""
+"""The pytest entry point: hooks, options and fixtures as doors.
+
+Every pytest start loads this module, so it imports pytest and light modules of ours only;
+what a fixture needs is imported when a test asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_synaptum import hookspecs
+from pytest_synaptum.marker import MARKER_HELP, check_marks, marker_of
+from pytest_synaptum.options import add_options, read_options
+from pytest_synaptum.session import Session, Tally, session_of, set_session, summary_lines
+
+if TYPE_CHECKING:
+    from pytest_synaptum.recording.fixtures import RecordedHttp, RecordedProvider
+    from pytest_synaptum.recording.test_recording import TestRecording
+
+#: Phase by phase reports of an item, for those who act on its outcome at teardown.
+REPORTS = pytest.StashKey[dict[str, pytest.TestReport]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare options and ini settings."""
+    add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declare the hooks that users may implement."""
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the settings once, and refuse those that cannot stand."""
+    config.addinivalue_line("markers", MARKER_HELP)
+    set_session(config, Session(config, read_options(config)))
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Corpus cases are tests: each `case.yaml` below the corpus folder is collected."""
+    if file_path.name != "case.yaml":
+        return None
+    from pytest_synaptum.corpus.collect import collect_case
+
+    return collect_case(file_path, parent)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A misspelt marker argument refuses the run."""
+    check_marks(items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Keep the outcome of each phase where fixtures find it at teardown."""
+    report = yield
+    item.stash.setdefault(REPORTS, {})[report.when or ""] = report
+    return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Guard the sockets for as long as a test, with its fixtures, is running."""
+    session = session_of(item.config)
+    if session.options.allow_network or marker_of(item).allow_network:
+        return (yield)
+    from pytest_synaptum.capture.guard import guarded
+
+    with guarded(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
+    """A refused connection fails the test, even if a client swallowed the refusal."""
+    try:
+        return (yield)
+    finally:
+        from pytest_synaptum.capture.guard import refusals_of
+
+        refused = refusals_of(item)
+        report = item.stash.get(REPORTS, {}).get("call")
+        if refused and report is not None and report.passed:
+            pytest.fail(refused[0], pytrace=False)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Stop what was started; a worker of xdist sends its numbers home."""
+    ours = session_of(session.config)
+    ours.close()
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["synaptum"] = ours.tally.to_plain()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Add a finished xdist worker's numbers to ours."""
+    plain = getattr(node, "workeroutput", {}).get("synaptum")
+    if plain is not None:
+        session_of(node.config).tally.add(Tally.from_plain(plain))
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Print the summary line."""
+    for line in summary_lines(session_of(config).tally):
+        terminalreporter.write_line(line)
+
+
+@pytest.fixture
+def synaptum_base_url(request: pytest.FixtureRequest) -> str | None:
+    """Base URL of the live server; override it to set it for a folder or a module."""
+    return session_of(request.config).options.base_url
+
+
+@pytest.fixture
+def synaptum_model(request: pytest.FixtureRequest) -> str | None:
+    """The model that is asked while recording; override it to set it for a folder or a module."""
+    return session_of(request.config).options.model
+
+
+@pytest.fixture
+def synaptum_cassette_path(request: pytest.FixtureRequest) -> Path:
+    """The cassette of this test; override it to keep cassettes somewhere else."""
+    from pytest_synaptum.naming import file_for
+
+    return file_for(request.node, "cassettes")
+
+
+@pytest.fixture
+def synaptum_replay_pace() -> float:
+    """How much of the recorded delays a replay waits: 0.0 nothing (default), 1.0 all of it."""
+    return 0.0
+
+
+@pytest.fixture
+def synaptum_recording(
+    request: pytest.FixtureRequest,
+    synaptum_base_url: str | None,
+    synaptum_model: str | None,
+    synaptum_cassette_path: Path,
+    synaptum_replay_pace: float,
+) -> Iterator[TestRecording]:
+    """This test's exchanges, being recorded or replayed; the recorded fixtures share it."""
+    from pytest_synaptum.recording.test_recording import open_recording
+
+    with open_recording(
+        request.node,
+        base_url=synaptum_base_url,
+        model=synaptum_model,
+        path=synaptum_cassette_path,
+        pace=synaptum_replay_pace,
+    ) as recording:
+        yield recording
+
+
+@pytest.fixture
+def recorded_provider(synaptum_recording: TestRecording) -> RecordedProvider:
+    """A model whose exchanges with a live server are recorded once and replayed from then on."""
+    from pytest_synaptum.recording.fixtures import RecordedProvider
+
+    return RecordedProvider(synaptum_recording)
+
+
+@pytest.fixture
+def recorded_http(synaptum_recording: TestRecording) -> Iterator[RecordedHttp]:
+    """The same for any HTTP client in the test's process, for as long as the test runs."""
+    from pytest_synaptum.recording.fixtures import RecordedHttp
+
+    with RecordedHttp.capturing(synaptum_recording) as http:
+        yield http
+
+
+@pytest.fixture
+def model_double(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
+    """A model that answers from a script: `model_double("Hello", calls("search", q="x"))`."""
+    from pytest_synaptum.doubles import scripted_models
+
+    with scripted_models(request.node) as make:
+        yield make
+
+
+@pytest.fixture
+def synaptum_golden(request: pytest.FixtureRequest) -> Any:
+    """Compare values with this test's golden file: `synaptum_golden.check(value)`."""
+    from pytest_synaptum.golden.fixture import Golden
+
+    return Golden(request.node)

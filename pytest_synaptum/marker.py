@@ -1,0 +1,92 @@
+"""`@pytest.mark.synaptum(...)`: what a test says about its own recording.
+
+Marks nearer to the test win, argument by argument: one on a class or module gives what the
+test itself does not say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pytest
+
+__all__ = ["MARKER_HELP", "MATCH_PARTS", "Marker", "check_marks", "marker_of"]
+
+MARKER_HELP: Final = (
+    "synaptum(cassette=, base_url=, model=, match=, ignore=, allow_network=): how this test is"
+    " recorded and replayed."
+)
+#: What of a request may count when it is matched; all of it does by default.
+MATCH_PARTS: Final = ("method", "path", "query", "body")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marker:
+    """The arguments of the marks on one test, checked.
+
+    Attributes:
+        cassette: name of the cassette inside the `cassettes` folder, instead of the test's.
+        match: which of `MATCH_PARTS` count.
+        ignore: paths in request bodies that do not count.
+    """
+
+    cassette: str | None = None
+    base_url: str | None = None
+    model: str | None = None
+    match: tuple[str, ...] = MATCH_PARTS
+    ignore: tuple[str, ...] = ()
+    allow_network: bool = False
+
+
+_ALLOWED: Final = ("cassette", "base_url", "model", "match", "ignore", "allow_network")
+
+
+def marker_of(item: pytest.Item) -> Marker:
+    """The marker of `item`. Raises `pytest.UsageError`, naming test, argument and choice."""
+    given: dict[str, Any] = {}
+    for mark in item.iter_markers("synaptum"):
+        if mark.args:
+            msg = (
+                f"{item.nodeid}: the marker synaptum takes no positional arguments, but got"
+                f" {mark.args[0]!r}; allowed are {', '.join(_ALLOWED)}, by name."
+            )
+            raise pytest.UsageError(msg)
+        for name, value in mark.kwargs.items():
+            if name not in _ALLOWED:
+                msg = (
+                    f"{item.nodeid}: the marker synaptum has no argument {name!r}; allowed are"
+                    f" {', '.join(_ALLOWED)}."
+                )
+                raise pytest.UsageError(msg)
+            given.setdefault(name, _checked(item, name, value))
+    return Marker(**given)
+
+
+def check_marks(items: Iterable[pytest.Item]) -> None:
+    """Refuse the run if any mark is misspelt, before anything runs."""
+    for item in items:
+        if item.get_closest_marker("synaptum") is not None:
+            marker_of(item)
+
+
+def _checked(item: pytest.Item, name: str, value: Any) -> Any:
+    if name == "allow_network":
+        if isinstance(value, bool):
+            return value
+        wanted = "True or False"
+    elif name in {"match", "ignore"}:
+        listed = (value,) if isinstance(value, str) else value
+        wanted = "a text or a list of texts"
+        if isinstance(listed, list | tuple) and all(isinstance(one, str) for one in listed):
+            wrong = [one for one in listed if name == "match" and one not in MATCH_PARTS]
+            if not wrong:
+                return tuple(listed)
+            wanted = f"of {', '.join(MATCH_PARTS)}"
+    elif isinstance(value, str) and value:
+        return value
+    else:
+        wanted = "a text"
+    msg = f"{item.nodeid}: the marker synaptum wants {name}= to be {wanted}, but got {value!r}."
+    raise pytest.UsageError(msg)

@@ -1,0 +1,172 @@
+"""What a run was asked to do: command line, environment and ini, as one frozen value.
+
+The command line wins over the environment, which wins over the ini file. The key is never
+kept here: `Options.api_key` reads its variable when it is needed, so that no repr of the
+options can show it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pytest
+
+__all__ = ["Options", "add_options", "in_ci", "read_options"]
+
+_FLAGS = {
+    "record": "Record the tests whose cassette is absent, and corpus cases without an exchange.",
+    "rerecord": "Rewrite the cassette of every selected test.",
+    "update": "Write the goldens of the tests that ran.",
+    "strict": "Unused exchanges and unused goldens fail (the default when CI is set).",
+    "force": "Record or update although CI is set; keep answers of status 429 and 5xx.",
+}
+_VALUES = {
+    "base_url": ("URL", "The live server to record from (also SYNAPTUM_BASE_URL)."),
+    "model": (
+        "NAME",
+        "The live server's model (also SYNAPTUM_MODEL); a .gguf file with --synaptum-server=local.",
+    ),
+    "server": ("local", "Start the embedded server and record from it."),
+    "corpus": ("DIR", "Where the corpus cases live (default: corpus)."),
+    "report": ("FILE.html", "Write one self-contained page of the run."),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The settings of this run.
+
+    Attributes:
+        api_key_variable: name of the environment variable that holds the live server's key.
+        ignore: paths in a request body that do not count when matching, for every test.
+        allow_network: whether the socket guard is off for every test.
+    """
+
+    record: bool = False
+    rerecord: bool = False
+    update: bool = False
+    strict: bool = False
+    force: bool = False
+    base_url: str | None = None
+    model: str | None = None
+    server: str | None = None
+    corpus: str = "corpus"
+    report: str | None = None
+    providers: tuple[str, ...] = ()
+    api_key_variable: str = "SYNAPTUM_API_KEY"
+    ignore: tuple[str, ...] = ()
+    allow_network: bool = False
+
+    @property
+    def api_key(self) -> str | None:
+        """The live server's key, read from the environment now."""
+        return os.environ.get(self.api_key_variable) or None
+
+    @property
+    def recording(self) -> bool:
+        """Whether this run may ask a live server."""
+        return self.record or self.rerecord
+
+
+def in_ci(environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether `CI` is set to anything but a word for no."""
+    return environ.get("CI", "").strip().lower() not in {"", "0", "false", "no"}
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare the command line and its ini twins."""
+    group = parser.getgroup("synaptum", "synaptum: record, replay and check LLM exchanges")
+    for name, text in _FLAGS.items():
+        # default None, not False: the ini may still decide
+        group.addoption(_flag(name), action="store_true", default=None, help=text)
+        parser.addini(f"synaptum_{name}", text, type="bool", default=None)
+    for name, (metavar, text) in _VALUES.items():
+        choices = ["local"] if name == "server" else None
+        group.addoption(_flag(name), metavar=metavar, default=None, help=text, choices=choices)
+        parser.addini(f"synaptum_{name}", text, default=None)
+    text = "Adapter that the corpus cases test: a name or module:object; repeatable."
+    group.addoption(
+        "--synaptum-provider", metavar="NAME|module:object", action="append", default=None, help=text
+    )
+    parser.addini("synaptum_provider", text, type="linelist", default=[])
+    parser.addini(
+        "synaptum_api_key_variable",
+        "Environment variable that holds the live server's key.",
+        default="SYNAPTUM_API_KEY",
+    )
+    parser.addini(
+        "synaptum_ignore",
+        "Paths in request bodies that do not count when matching, such as messages.*.id.",
+        type="linelist",
+        default=[],
+    )
+    parser.addini(
+        "synaptum_allow_network",
+        "Let every test open sockets to anywhere (default: loopback only).",
+        type="bool",
+        default=False,
+    )
+
+
+def read_options(config: pytest.Config) -> Options:
+    """Put command line, environment and ini together.
+
+    Raises:
+        pytest.UsageError: the settings cannot stand together; one sentence says why.
+    """
+    environ = os.environ
+
+    def value(name: str) -> str | None:
+        given = config.getoption(_flag(name)) or environ.get(f"SYNAPTUM_{name.upper()}", "")
+        chosen = given or config.getini(f"synaptum_{name}")
+        return str(chosen) if chosen else None
+
+    def flag(name: str, default: bool = False) -> bool:
+        for given in (config.getoption(_flag(name)), config.getini(f"synaptum_{name}")):
+            if given is not None:
+                return bool(given)
+        return default
+
+    server = config.getoption("--synaptum-server") or config.getini("synaptum_server") or None
+    if server not in {None, "local"}:
+        msg = f"synaptum_server is {server!r}; the only server this plugin can start is 'local'."
+        raise pytest.UsageError(msg)
+    options = Options(
+        record=flag("record"),
+        rerecord=flag("rerecord"),
+        update=flag("update"),
+        strict=flag("strict", in_ci()),
+        force=flag("force"),
+        base_url=value("base_url"),
+        model=value("model"),
+        server=server,
+        corpus=str(config.getoption("--synaptum-corpus") or config.getini("synaptum_corpus") or "corpus"),
+        report=config.getoption("--synaptum-report") or config.getini("synaptum_report") or None,
+        providers=tuple(
+            config.getoption("--synaptum-provider") or config.getini("synaptum_provider")
+        ),
+        api_key_variable=str(config.getini("synaptum_api_key_variable")),
+        ignore=tuple(config.getini("synaptum_ignore")),
+        allow_network=bool(config.getini("synaptum_allow_network")),
+    )
+    _refuse_in_ci(options)
+    return options
+
+
+def _refuse_in_ci(options: Options) -> None:
+    if options.force or not in_ci():
+        return
+    for name in ("record", "rerecord", "update"):
+        if getattr(options, name):
+            msg = (
+                f"{_flag(name)} is refused because CI is set: in CI nothing is recorded or"
+                " written; run it on your machine and commit the files, or add"
+                " --synaptum-force if you mean it."
+            )
+            raise pytest.UsageError(msg)
+
+
+def _flag(name: str) -> str:
+    return "--synaptum-" + name.replace("_", "-")

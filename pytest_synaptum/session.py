@@ -1,0 +1,131 @@
+"""What this run has done: counts, what is unused, what was kept back; one summary line.
+
+Under xdist every worker sends its `Tally` home as plain values and the controller adds
+them up, so that the line is printed once and is the same as without xdist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_synaptum.options import Options
+
+__all__ = ["Session", "Tally", "session_of", "set_session", "summary_lines"]
+
+
+@dataclass(slots=True)
+class Tally:
+    """Numbers and notes of a run; everything here can be added up over processes.
+
+    Attributes:
+        tokens: tokens that replayed answers cost when they were recorded.
+        tokens_unknown: replayed answers that do not say what they cost.
+        seconds: time the recorded server took for the replayed answers.
+        unused: one line for each recorded exchange that nobody asked for.
+        kept_back: one line for each cassette that was not written, with the reason.
+    """
+
+    replayed: int = 0
+    recorded: int = 0
+    goldens_checked: int = 0
+    goldens_written: int = 0
+    tokens: int = 0
+    tokens_unknown: int = 0
+    seconds: float = 0.0
+    unused: list[str] = field(default_factory=list)
+    kept_back: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        """Add another tally to this one."""
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+
+    def to_plain(self) -> dict[str, Any]:
+        """As values that cross a process boundary."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Tally:
+        """The inverse of `to_plain`."""
+        return cls(**plain)
+
+
+class Session:
+    """This process's part of the run.
+
+    Attributes:
+        written: cassettes written in this run, so that a shared one is recorded once.
+        reachable: base URLs that a live server was found at.
+        local_server: what keeps the embedded server alive, and its base URL.
+    """
+
+    def __init__(self, config: pytest.Config, options: Options) -> None:
+        self.config = config
+        self.options = options
+        self.tally = Tally()
+        self.written: set[Path] = set()
+        self.reachable: set[str] = set()
+        self.local_server: tuple[Any, str] | None = None
+
+    def close(self) -> None:
+        """Stop what the session started."""
+        if self.local_server is not None:
+            keeper, _ = self.local_server
+            self.local_server = None
+            keeper.__exit__(None, None, None)
+
+
+_KEY = pytest.StashKey[Session]()
+
+
+def set_session(config: pytest.Config, session: Session) -> None:
+    """Keep `session` with the configuration."""
+    config.stash[_KEY] = session
+
+
+def session_of(config: pytest.Config) -> Session:
+    """The session of this configuration."""
+    return config.stash[_KEY]
+
+
+def summary_lines(tally: Tally) -> Iterator[str]:
+    """The summary line, then what deserves a look; nothing when nothing happened."""
+    if tally == Tally():
+        return
+    parts = []
+    if tally.replayed or tally.recorded or tally.unused:
+        exchanges = f"{_count(tally.replayed, 'exchange')} replayed, {tally.recorded:,} recorded"
+        parts.append(f"{exchanges}, {len(tally.unused):,} unused")
+    if tally.goldens_checked or tally.goldens_written:
+        checked = f"{_count(tally.goldens_checked, 'golden')} checked"
+        parts.append(f"{checked}, {tally.goldens_written:,} written")
+    if tally.replayed:
+        parts.append(_tokens(tally))
+        parts.append(f"{tally.seconds:.1f} s not waited")
+    if parts:
+        yield "synaptum: " + "; ".join(parts)
+    for line in sorted(tally.unused):
+        yield f"  unused: {line}"
+    for line in sorted(tally.kept_back):
+        yield f"  not written: {line}"
+    for line in sorted(set(tally.notes)):
+        yield f"  note: {line}"
+
+
+def _tokens(tally: Tally) -> str:
+    if tally.tokens_unknown == tally.replayed:
+        return "tokens not spent: unknown"
+    known = f"{tally.tokens:,} tokens not spent"
+    if tally.tokens_unknown:
+        known += f" ({tally.tokens_unknown:,} of the answers do not say)"
+    return known
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
