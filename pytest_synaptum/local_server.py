@@ -26,12 +26,15 @@ from typing import Final, Self
 from urllib.parse import urlsplit
 
 from pytest_synaptum.errors import PluginError
-from pytest_synaptum.model_file import FETCH_COMMAND, MODEL_NAME, cached_model
+from pytest_synaptum.model_file import FETCH_COMMAND, SMALL_MODEL, cached_model
 
-__all__ = ["TEMPLATES", "LocalServer", "LocalServerError", "resolve_template"]
+__all__ = ["AUTO", "TEMPLATES", "LocalServer", "LocalServerError", "resolve_template"]
 
 #: Chat templates of ours, by name. The small model's own knows neither tools nor reasoning.
 TEMPLATES: Final = ("tools", "thinking")
+
+#: The default: what suits the model.
+AUTO: Final = "auto"
 
 _READY_S = 120.0
 _STOP_S = 5.0
@@ -84,7 +87,8 @@ class LocalServer:
 
     Args:
         model: a GGUF file; default the one that `synaptum-corpus model` fetched.
-        template: `"tools"`, `"thinking"`, a path, or None for the model's own.
+        template: `"tools"`, `"thinking"`, a path, None for the model's own, or `"auto"`:
+            tools for the small model, which knows none by itself, else the model's own.
         seed: of sampling, where a request names none.
         n_ctx: context length, in tokens.
         threads: threads of computation.
@@ -99,23 +103,20 @@ class LocalServer:
         self,
         model: str | Path | None = None,
         *,
-        template: str | Path | None = None,
+        template: str | Path | None = AUTO,
         seed: int = 42,
         n_ctx: int = 4096,
         threads: int = 2,
         parallel: int = 1,
         alias: str | None = None,
     ) -> None:
-        if importlib.util.find_spec("xllamacpp") is None:
-            msg = (
-                "the embedded server needs the extra `local`: run "
-                "`pip install 'pytest-synaptum[local]'`"
-            )
-            raise LocalServerError(msg)
         self.model = _model_path(model)
+        small = self.model.name == SMALL_MODEL.file
+        if template == AUTO:
+            template = "tools" if small else None
         self._settings = _Settings(
             model=str(self.model),
-            alias=alias or (MODEL_NAME if model is None else self.model.stem),
+            alias=alias or (SMALL_MODEL.name if small else self.model.stem),
             template=resolve_template(template),
             seed=seed,
             n_ctx=n_ctx,
@@ -148,6 +149,12 @@ class LocalServer:
 
     def start(self) -> Self:
         """Start it and wait until it answers; itself."""
+        if importlib.util.find_spec("xllamacpp") is None:
+            msg = (
+                "the embedded server needs the extra `local`: run "
+                "`pip install 'pytest-synaptum[local]'`"
+            )
+            raise LocalServerError(msg)
         self._folder = Path(tempfile.mkdtemp(prefix="synaptum-server-"))
         address_file = self._folder / "address"
         settings_file = self._folder / "settings.json"
