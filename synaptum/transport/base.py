@@ -24,7 +24,8 @@ class HttpRequest:
 
     Attributes:
         url: absolute, such as `http://127.0.0.1:8080/v1/chat/completions`.
-        headers: names in lower case; the key is among them, so the repr leaves them out.
+        headers: names in lower case; the key is among them, so the repr leaves them out, and
+            the query of the URL too.
         timeout_s: seconds without any byte before the request fails; None waits for ever.
     """
 
@@ -35,7 +36,7 @@ class HttpRequest:
     timeout_s: float | None = None
 
     def __repr__(self) -> str:
-        return f"HttpRequest({self.method} {self.url}, {len(self.body)} bytes)"
+        return f"HttpRequest({self.method} {self.url.partition('?')[0]}, {len(self.body)} bytes)"
 
 
 class HttpReply(Protocol):
