@@ -1,0 +1,1 @@
+"""The corpus: folders that are tests of an adapter."""
