@@ -21,10 +21,69 @@ class Wording:
         name: how a configuration names this wording.
         truncated: notice inside a capped tool result; fields `removed`, `total` (texts
             already grouped by thousands).
+        ask_again: what the model is told after a turn that showed nothing.
+        output_instructions: asks for an object; field `schema`.
+        output_invalid: an answer that is no such object; field `error`.
+        unreadable_arguments: a call whose arguments are no JSON object; field `name`.
+        unknown_tool: a call of a tool that does not exist; fields `name`, `tools`.
+        invalid_call: arguments that do not fit; fields `name`, `error`, `schema`.
+        denied_call: the policy refused a call; fields `name`, `reason`.
+        refused_call: a person refused a call; fields `name`, `reason`.
+        no_reason: stands for a reason nobody gave.
+        tool_failed, tool_failed_for_now: a tool's failure that repeating cannot, or can,
+            mend; fields `name`, `error`.
+        delegate_brief: describes the one parameter of a sub-agent.
+        delegate_failed: a sub-agent ended in an error; fields `name`, `error`.
+        delegate_unfinished: a sub-agent closed without an answer; fields `name`, `reason`,
+            `output`.
+        limit_exceeded: fields `run_id`, `limit`, `value`.
+        uncertain_effect: fields `run_id`, `step_id`, `name`.
+        no_object: no answer fitted; fields `samples`, `error`.
+        no_object_cut, no_object_filtered: the answer was cut, or withheld.
+        unknown_to_gateway: tools the gateway cannot run; field `tools`.
+        other_configuration: fields `run_id`, `changes`.
+        other_task: field `run_id`.
+        other_requests: the code builds other requests than those on record; fields `run_id`,
+            `step_id`.
+        changed_from_to, changed: one difference of configuration; fields `what`, `before`,
+            `after` (the first alone).
+        part_model ... part_wording: what of a configuration differs.
     """
 
     name: str
     truncated: str
+    ask_again: str
+    output_instructions: str
+    output_invalid: str
+    unreadable_arguments: str
+    unknown_tool: str
+    invalid_call: str
+    denied_call: str
+    refused_call: str
+    no_reason: str
+    tool_failed: str
+    tool_failed_for_now: str
+    delegate_brief: str
+    delegate_failed: str
+    delegate_unfinished: str
+    limit_exceeded: str
+    uncertain_effect: str
+    no_object: str
+    no_object_cut: str
+    no_object_filtered: str
+    unknown_to_gateway: str
+    other_configuration: str
+    other_task: str
+    other_requests: str
+    changed_from_to: str
+    changed: str
+    part_model: str
+    part_instructions: str
+    part_tools: str
+    part_output: str
+    part_sampling: str
+    part_max_tool_chars: str
+    part_wording: str
 
 
 ENGLISH = Wording(
@@ -33,6 +92,70 @@ ENGLISH = Wording(
         "[… truncated: {removed} of {total} characters. Ask for a specific range if you need"
         " what is missing …]"
     ),
+    ask_again="Your last turn held no answer. Answer now, or call a tool.",
+    output_instructions=(
+        "Answer with one JSON object that fits this JSON Schema, and with nothing else:\n{schema}"
+    ),
+    output_invalid=(
+        "Your answer does not fit the schema: {error} Answer again with the JSON object alone."
+    ),
+    unreadable_arguments=(
+        "{name} was not run: the arguments are not a JSON object. Call it again with valid JSON."
+    ),
+    unknown_tool="There is no tool {name}. The tools are: {tools}.",
+    invalid_call=(
+        "{name} was not run: {error} Call it again with arguments that fit this JSON Schema:"
+        " {schema}"
+    ),
+    denied_call="{name} was not run: the policy does not allow it ({reason}).",
+    refused_call="{name} was not run: a person refused it ({reason}).",
+    no_reason="no reason given",
+    tool_failed="{name} failed: {error} The same call would fail again: change it, or go on.",
+    tool_failed_for_now="{name} failed: {error} The same call may succeed later.",
+    delegate_brief="What the sub-agent is to do; it knows nothing but this text.",
+    delegate_failed="{name} failed: {error}",
+    delegate_unfinished="{name} ended without an answer ({reason}). It had: {output}",
+    limit_exceeded=(
+        "Run {run_id!r} reached {limit}={value} without an answer; look at its last steps, and"
+        " raise the limit if it was getting somewhere."
+    ),
+    uncertain_effect=(
+        "Run {run_id!r} was interrupted while {name} ran (step {step_id}), which is not"
+        " idempotent: nobody knows whether it took effect. Find out, then call"
+        " Session.resolve({step_id!r}, result=...) or Session.resolve({step_id!r}, rerun=True)."
+    ),
+    no_object="No answer fitted the output type in {samples} samples; the last one: {error}",
+    no_object_cut=(
+        "The answer was cut by the token limit before the object was whole; raise"
+        " Sampling(max_output_tokens=...) or ask for less."
+    ),
+    no_object_filtered="The provider withheld the answer (content filter), so there is no object.",
+    unknown_to_gateway=(
+        "The agent offers tools that the gateway cannot run: {tools}. Give the gateway the same"
+        " tools as the agent."
+    ),
+    other_configuration=(
+        "Run {run_id!r} was created with another configuration, and resuming it with this one"
+        " would mix two agents in one journal ({changes}). Resuming is continuing that run; a"
+        " different configuration is another run: use a new run_id."
+    ),
+    other_task=(
+        "Run {run_id!r} was created with another task. Resuming is continuing that run: pass"
+        " the same task (or None), or use a new run_id."
+    ),
+    other_requests=(
+        "Run {run_id!r} cannot be resumed: at step {step_id} this code asks the model something"
+        " else than what is on record. Resume it with the code that began it."
+    ),
+    changed_from_to="{what}: {before} → {after}",
+    changed="{what}: changed",
+    part_model="model",
+    part_instructions="instructions",
+    part_tools="tools",
+    part_output="output format",
+    part_sampling="sampling",
+    part_max_tool_chars="max_tool_chars",
+    part_wording="wording",
 )
 
 SPANISH = Wording(
@@ -41,4 +164,73 @@ SPANISH = Wording(
         "[… recortado: {removed} de {total} caracteres. Pide un rango concreto si necesitas lo"
         " que falta …]"
     ),
+    ask_again="Tu último turno no trae respuesta. Responde ahora o llama a una herramienta.",
+    output_instructions=(
+        "Responde con un único objeto JSON que cumpla este JSON Schema, y con nada más:\n{schema}"
+    ),
+    output_invalid=(
+        "Tu respuesta no cumple el esquema: {error} Responde otra vez solo con el objeto JSON."
+    ),
+    unreadable_arguments=(
+        "{name} no se ejecutó: los argumentos no son un objeto JSON. Llámala otra vez con JSON"
+        " válido."
+    ),
+    unknown_tool="No existe la herramienta {name}. Las herramientas son: {tools}.",
+    invalid_call=(
+        "{name} no se ejecutó: {error} Llámala otra vez con argumentos que cumplan este JSON"
+        " Schema: {schema}"
+    ),
+    denied_call="{name} no se ejecutó: la política no lo permite ({reason}).",
+    refused_call="{name} no se ejecutó: una persona lo rechazó ({reason}).",
+    no_reason="sin motivo declarado",
+    tool_failed=(
+        "{name} falló: {error} La misma llamada volvería a fallar: cámbiala o sigue adelante."
+    ),
+    tool_failed_for_now="{name} falló: {error} La misma llamada puede funcionar más tarde.",
+    delegate_brief="Lo que debe hacer el subagente; no sabe nada más que este texto.",
+    delegate_failed="{name} falló: {error}",
+    delegate_unfinished="{name} terminó sin respuesta ({reason}). Tenía: {output}",
+    limit_exceeded=(
+        "El run {run_id!r} llegó a {limit}={value} sin una respuesta; mira sus últimos pasos y"
+        " sube el límite si iba bien encaminado."
+    ),
+    uncertain_effect=(
+        "El run {run_id!r} se interrumpió mientras se ejecutaba {name} (paso {step_id}), que no"
+        " es idempotente: nadie sabe si tuvo efecto. Averígualo y llama a"
+        " Session.resolve({step_id!r}, result=...) o a Session.resolve({step_id!r}, rerun=True)."
+    ),
+    no_object="Ninguna respuesta cumplió el tipo de salida en {samples} muestras; la última: {error}",
+    no_object_cut=(
+        "La respuesta se cortó por el límite de tokens antes de completar el objeto; sube"
+        " Sampling(max_output_tokens=...) o pide menos."
+    ),
+    no_object_filtered=(
+        "El proveedor retuvo la respuesta (filtro de contenido), así que no hay objeto."
+    ),
+    unknown_to_gateway=(
+        "El agente ofrece herramientas que el gateway no puede ejecutar: {tools}. Dale al gateway"
+        " las mismas herramientas que al agente."
+    ),
+    other_configuration=(
+        "El run {run_id!r} se creó con otra configuración y reanudarlo con esta mezclaría dos"
+        " agentes en un mismo diario ({changes}). Reanudar es continuar ese run; una"
+        " configuración distinta es otro run — usa un run_id nuevo."
+    ),
+    other_task=(
+        "El run {run_id!r} se creó con otra tarea. Reanudar es continuar ese run: pasa la misma"
+        " tarea (o None), o usa un run_id nuevo."
+    ),
+    other_requests=(
+        "El run {run_id!r} no se puede reanudar: en el paso {step_id} este código pregunta al"
+        " modelo algo distinto de lo que consta. Reanúdalo con el código que lo empezó."
+    ),
+    changed_from_to="{what}: {before} → {after}",
+    changed="{what}: cambiaron",
+    part_model="modelo",
+    part_instructions="instrucciones",
+    part_tools="herramientas",
+    part_output="formato de salida",
+    part_sampling="muestreo",
+    part_max_tool_chars="max_tool_chars",
+    part_wording="redacción",
 )

@@ -10,17 +10,31 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from synaptum.vocabulary import Request, Response, StreamEvent, ToolCall, ToolResult
+from synaptum.vocabulary import (
+    Decision,
+    Request,
+    Response,
+    Risk,
+    StreamEvent,
+    ToolCall,
+    ToolResult,
+)
 
-__all__ = ["CallContext", "Gateway"]
+__all__ = ["CallContext", "Gateway", "GatewayExtras"]
 
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """Which step of which run a call belongs to; the idempotency key is made of it."""
+    """Which step of which run a call belongs to; the idempotency key is made of it.
+
+    Attributes:
+        approval: what a person decided about this very call, once they did. It answers a
+            policy's REQUIRE_APPROVAL and nothing else.
+    """
 
     run_id: str
     step_id: str
+    approval: Decision | None = None
 
 
 class Gateway(Protocol):
@@ -39,4 +53,29 @@ class Gateway(Protocol):
 
     async def invoke_tool(self, call: ToolCall, context: CallContext) -> ToolResult:
         """Run a tool. Raises `InvalidToolCallError`, `ToolExecutionError`, `NeedsHumanError`."""
+        ...
+
+
+class GatewayExtras(Protocol):
+    """What a gateway may offer besides; the loop uses each method that is there.
+
+    A gateway without them still runs agents: unknown tools are then found when they are
+    called, delegates are not put before a policy, and the model behind the gateway is not
+    part of a run's configuration.
+    """
+
+    def runs_tool(self, name: str) -> bool:
+        """Whether `invoke_tool` can run a tool of that name."""
+        ...
+
+    async def authorize_delegate(self, call: ToolCall, risk: Risk, context: CallContext) -> None:
+        """Put a delegation before the policy. `risk` is the highest it can reach.
+
+        Raises:
+            Denied: the policy refuses, ends the run, or wants a person.
+        """
+        ...
+
+    def model_configuration(self) -> object:
+        """JSON that tells this model from another (provider, profile, chain); None: unknown."""
         ...

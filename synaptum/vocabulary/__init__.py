@@ -50,6 +50,7 @@ from synaptum.vocabulary.stream import (
     ToolCallEnd,
     ToolCallStart,
     fold,
+    unfold,
 )
 from synaptum.vocabulary.usage import Usage
 
@@ -99,4 +100,5 @@ __all__ = [
     "Usage",
     "fold",
     "make_step_id",
+    "unfold",
 ]

@@ -7,12 +7,13 @@ the whole `Response`. A stream without `Finish` did not succeed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from synaptum import canonical
 from synaptum.errors import NetworkError
-from synaptum.vocabulary.content import ToolCall
+from synaptum.vocabulary.content import RedactedThinking, Text, Thinking, ToolCall
 from synaptum.vocabulary.response import Response
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "ToolCallEnd",
     "ToolCallStart",
     "fold",
+    "unfold",
 ]
 
 
@@ -152,3 +154,41 @@ def fold(events: Iterable[StreamEvent]) -> Response:
             return event.response
     msg = "The stream ended before the answer was whole: no finish arrived."
     raise NetworkError(msg)
+
+
+def unfold(response: Response, piece_chars: int | None = None) -> Iterator[StreamEvent]:
+    """A whole Response as the events of a stream: `fold(unfold(response)) == response`.
+
+    Each block's text is one fragment, or fragments of at most `piece_chars` characters.
+    Parts that no event can show (images ...) are in the `Finish` alone.
+    """
+    yield StreamStart(response.model)
+    for index, part in enumerate(response.message.content):
+        if isinstance(part, Text):
+            yield TextStart(index)
+            yield from (TextDelta(index, piece) for piece in _pieces(part.text, piece_chars))
+            yield TextEnd(index)
+        elif isinstance(part, Thinking | RedactedThinking):
+            text = part.text if isinstance(part, Thinking) else ""
+            yield ReasoningStart(index)
+            yield from (ReasoningDelta(index, piece) for piece in _pieces(text, piece_chars))
+            yield ReasoningEnd(index)
+        elif isinstance(part, ToolCall):
+            yield ToolCallStart(index, part.id, part.name)
+            text = _arguments_text(part)
+            yield from (ToolCallDelta(index, piece) for piece in _pieces(text, piece_chars))
+            yield ToolCallEnd(index, part)
+    yield Finish(response)
+
+
+def _pieces(text: str, chars: int | None) -> Iterator[str]:
+    size = chars or len(text)
+    return (text[start : start + size] for start in range(0, len(text), size or 1))
+
+
+def _arguments_text(call: ToolCall) -> str:
+    if call.unreadable_arguments is not None:
+        return call.unreadable_arguments
+    if call.arguments_text is not None:
+        return call.arguments_text
+    return canonical.wire_text(call.arguments)

@@ -1,0 +1,80 @@
+"""Trying again: the error's type says whether, this says when.
+
+Trying again at once repeats against the same broken state, so the wait grows; and without
+jitter all agents that fell together would come back together. Source: seed 001,
+"Reintentos".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from synaptum.agent.limits import Limits
+from synaptum.clock import Random, Sleep
+
+__all__ = ["Attempts", "is_retryable", "retry_wait_s"]
+
+
+def is_retryable(error: BaseException) -> bool:
+    """Whether the same call may succeed when repeated.
+
+    Our own errors say so themselves. Of the language's own, a timeout and a lost connection
+    do: a model written as a plain function raises those.
+    """
+    retryable = getattr(error, "retryable", None)
+    if isinstance(retryable, bool):
+        return retryable
+    return isinstance(error, TimeoutError | ConnectionError)
+
+
+def retry_wait_s(failures: int, retry_after_s: float | None, limits: Limits, chance: float) -> float:
+    """Seconds to wait after failure number `failures` (from 1).
+
+    In: `retry_after_s` is what the other side asked for, or None; `chance` is in [0, 1).
+    Out: what was asked for, else between half of the grown wait and all of it; never more
+    than `limits.max_retry_wait`, never less than zero.
+    """
+    if retry_after_s is not None:
+        return min(max(retry_after_s, 0.0), limits.max_retry_wait)
+    # 2**60 steps of any base are beyond every cap; a larger power could overflow a float.
+    grown = min(limits.retry_base * 2.0 ** min(failures - 1, 60), limits.max_retry_wait)
+    return grown * (0.5 + chance / 2)
+
+
+class Attempts:
+    """The failed attempts of one call.
+
+    `failed` waits before the next one or raises what failed; `meta` is what the completed
+    step records of them.
+    """
+
+    def __init__(self, limits: Limits, sleep: Sleep, random: Random, model: str | None) -> None:
+        self._limits = limits
+        self._sleep = sleep
+        self._random = random
+        self._model = model
+        self._failures: list[dict[str, Any]] = []
+
+    def may_retry(self, error: Exception) -> bool:
+        """Whether one more attempt follows on `error`."""
+        return is_retryable(error) and len(self._failures) < self._limits.max_retries
+
+    async def failed(self, error: Exception) -> None:
+        """Record the failure and wait; raises `error` where no attempt is to follow."""
+        if not self.may_retry(error):
+            raise error
+        retry_after = getattr(error, "retry_after", None)
+        failures = len(self._failures) + 1
+        wait_s = retry_wait_s(failures, retry_after, self._limits, self._random())
+        self._failures.append(
+            {
+                "error": {"type": type(error).__name__, "message": str(error)},
+                "wait_s": wait_s,
+                "model": self._model,
+            }
+        )
+        await self._sleep(wait_s)
+
+    def meta(self) -> dict[str, Any]:
+        """`{"attempts": [...]}`, or nothing where the first attempt succeeded."""
+        return {"attempts": list(self._failures)} if self._failures else {}

@@ -1,0 +1,288 @@
+"""A gateway in the process: it holds the model and the tools, and asks a policy first.
+
+It is for development and tests. It enforces nothing against the process it lives in: it
+has the keys in its own memory and calls whom it is told to (seed 001, "Transporte HTTP
+directo"). A governed gateway stands elsewhere, behind the same three methods.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast
+
+from synaptum.errors import (
+    ConfigurationError,
+    Denied,
+    InvalidToolCallError,
+    NetworkError,
+    SynaptumError,
+)
+from synaptum.gateway.base import CallContext
+from synaptum.tools import Tool
+from synaptum.vocabulary import (
+    ALLOW,
+    Decision,
+    Disposition,
+    Finish,
+    Request,
+    Response,
+    Risk,
+    StreamEvent,
+    ToolCall,
+    ToolResult,
+    unfold,
+)
+
+__all__ = ["Check", "LocalGateway", "Policy"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """What a policy decides about, and, once kept by the gateway, what it decided.
+
+    Attributes:
+        kind: `model`, `tool` or `delegate`.
+        name: the model's, the tool's or the sub-agent's name.
+        risk: what the call can do; the highest reachable where more stands behind it.
+        arguments: what a tool is called with; empty for a model. Deciding without seeing
+            the amount is a switch, not a policy (seed 000, "Declarar no es decidir").
+        inner_name: the tool a deferred catalogue is asked to use, where it is one.
+        inner_arguments: what that tool is called with.
+        decision: None while the policy decides.
+    """
+
+    kind: Literal["model", "tool", "delegate"]
+    name: str
+    risk: Risk = Risk.READ
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    run_id: str = ""
+    step_id: str = ""
+    inner_name: str | None = None
+    inner_arguments: Mapping[str, Any] | None = None
+    decision: Decision | None = None
+
+    def __str__(self) -> str:
+        name = f"{self.name} > {self.inner_name}" if self.inner_name else self.name
+        line = f"{self.step_id} {self.kind} {name} ({self.risk.value})"
+        if self.decision is None:
+            return line
+        code = f" {self.decision.reason_code}" if self.decision.reason_code else ""
+        return f"{line}: {self.decision.disposition.value}{code}"
+
+
+#: Decides about a call: `policy(check) -> Decision`, plain or async.
+Policy = Callable[[Check], Decision | Awaitable[Decision]]
+
+Model = Callable[..., Any]
+
+
+class LocalGateway:
+    """Carries out calls in this process.
+
+    Args:
+        model: `(request)` or `(request, context)` to a `Response`, plain or async.
+        stream: the same arguments to an async iterator of stream events. Without it a
+            stream is derived from the whole answer; with it alone, the whole answer is
+            folded from the stream.
+        tools: what `invoke_tool` can run, by name.
+        policy: `policy(check) -> Decision`, plain or async; without one all is allowed.
+
+    Attributes:
+        checks: every check made, in order, each with its decision.
+
+    Raises:
+        ConfigurationError: two tools have one name, or something is no tool.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: Model | None = None,
+        stream: Callable[..., Any] | None = None,
+        tools: Iterable[Tool] = (),
+        policy: Policy | None = None,
+    ) -> None:
+        self._model = model
+        self._stream = stream
+        self._tools = tools_by_name(tools)
+        self._policy = policy
+        self._model_takes_context = model is not None and _takes_context(model)
+        self._stream_takes_context = stream is not None and _takes_context(stream)
+        self.checks: list[Check] = []
+
+    async def invoke_model(self, request: Request, context: CallContext) -> Response:
+        """Ask the model for a whole answer.
+
+        Raises:
+            Denied: the policy refused.
+            SynaptumError: whatever the model raises.
+        """
+        await self._check(Check(kind="model", name=request.model), context)
+        if self._model is None:
+            return await self._whole_from_stream(request, context)
+        arguments = (request, context) if self._model_takes_context else (request,)
+        return cast("Response", await _settled(self._model(*arguments)))
+
+    async def stream_model(
+        self, request: Request, context: CallContext
+    ) -> AsyncIterator[StreamEvent]:
+        """Ask the model for a stream. Closing the iterator closes the model's own.
+
+        Raises: as `invoke_model`.
+        """
+        await self._check(Check(kind="model", name=request.model), context)
+        if self._stream is None:
+            if self._model is None:
+                raise _no_model()
+            arguments = (request, context) if self._model_takes_context else (request,)
+            for event in unfold(await _settled(self._model(*arguments))):
+                yield event
+            return
+        events = await self._open_stream(request, context)
+        try:
+            async for event in events:
+                yield event
+        finally:
+            await _close(events)
+
+    async def invoke_tool(self, call: ToolCall, context: CallContext) -> ToolResult:
+        """Run a tool. An unexpected exception of a tool becomes an error result.
+
+        Raises:
+            Denied: the policy refused.
+            InvalidToolCallError: no such tool, or the arguments do not fit it.
+            ToolExecutionError, NeedsHumanError: raised by the tool.
+        """
+        tool = self._tools.get(call.name)
+        if tool is None:
+            msg = (
+                f"This gateway has no tool {call.name!r}; it has {sorted(self._tools)}."
+                " Give it to LocalGateway(tools=...)."
+            )
+            raise InvalidToolCallError(msg)
+        inner_name, inner_arguments = _inner(tool, call.arguments)
+        check = Check(
+            kind="tool",
+            name=call.name,
+            risk=tool.definition.risk,
+            arguments=call.arguments,
+            inner_name=inner_name,
+            inner_arguments=inner_arguments,
+        )
+        await self._check(check, context)
+        try:
+            return await tool.invoke(call.id, call.arguments)
+        except SynaptumError:
+            raise
+        except Exception as error:
+            text = f"{call.name}: {type(error).__name__}: {error}"
+            return ToolResult.of(call.id, text, is_error=True)
+
+    def runs_tool(self, name: str) -> bool:
+        """Whether a tool of that name is here."""
+        return name in self._tools
+
+    async def authorize_delegate(self, call: ToolCall, risk: Risk, context: CallContext) -> None:
+        """Put a delegation before the policy. Raises `Denied`."""
+        check = Check(kind="delegate", name=call.name, risk=risk, arguments=call.arguments)
+        await self._check(check, context)
+
+    def model_configuration(self) -> object:
+        """The model's own `configuration` (JSON), where it says one."""
+        model = self._model if self._model is not None else self._stream
+        owner = getattr(model, "__self__", model)  # `model.complete` speaks for its model
+        return getattr(owner, "configuration", None)
+
+    async def _check(self, check: Check, context: CallContext) -> None:
+        check = replace(check, run_id=context.run_id, step_id=context.step_id)
+        decision = ALLOW if self._policy is None else await _settled(self._policy(check))
+        if not isinstance(decision, Decision):
+            msg = f"The policy answered {decision!r} for {check}; it returns a Decision."
+            raise ConfigurationError(msg)
+        if decision.disposition is Disposition.REQUIRE_APPROVAL and context.approval is not None:
+            decision = context.approval
+        self.checks.append(replace(check, decision=decision))
+        if decision.disposition is not Disposition.ALLOW:
+            why = decision.message or decision.reason_code or decision.disposition.value
+            msg = f"The policy does not allow {check.kind} {check.name!r}: {why}"
+            raise Denied(msg, decision)
+
+    async def _open_stream(
+        self, request: Request, context: CallContext
+    ) -> AsyncIterator[StreamEvent]:
+        if self._stream is None:
+            raise _no_model()
+        arguments = (request, context) if self._stream_takes_context else (request,)
+        return cast("AsyncIterator[StreamEvent]", await _settled(self._stream(*arguments)))
+
+    async def _whole_from_stream(self, request: Request, context: CallContext) -> Response:
+        events = await self._open_stream(request, context)
+        try:
+            async for event in events:
+                if isinstance(event, Finish):
+                    return event.response
+        finally:
+            await _close(events)
+        msg = "The stream ended before the answer was whole: no finish arrived."
+        raise NetworkError(msg)
+
+
+def tools_by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
+    """The tools under their names, in order.
+
+    Raises:
+        ConfigurationError: two have one name (the model could not tell them apart), or
+            something is no tool.
+    """
+    named: dict[str, Tool] = {}
+    for tool in tools:
+        if not hasattr(tool, "definition") or not hasattr(tool, "invoke"):
+            msg = f"{tool!r} is no tool; decorate the function with @tool."
+            raise ConfigurationError(msg)
+        if tool.name in named:
+            msg = (
+                f"Two tools are named {tool.name!r} and the model could not tell them apart;"
+                " rename one, or give one server's tools a prefix=."
+            )
+            raise ConfigurationError(msg)
+        named[tool.name] = tool
+    return named
+
+
+def _inner(
+    tool: Tool, arguments: Mapping[str, Any]
+) -> tuple[str | None, Mapping[str, Any] | None]:
+    inner_call = getattr(tool, "inner_call", None)
+    found = None if inner_call is None else inner_call(arguments)
+    return (None, None) if found is None else found
+
+
+def _takes_context(function: Callable[..., Any]) -> bool:
+    """Whether a model function wants the CallContext besides the request."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return True
+    if len(positional) < 2:
+        return False
+    second = positional[1]
+    return second.name == "context" or second.default is second.empty
+
+
+async def _settled(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value
+
+
+async def _close(events: AsyncIterator[StreamEvent]) -> None:
+    close = getattr(events, "aclose", None)
+    if close is not None:
+        await close()
+
+
+def _no_model() -> ConfigurationError:
+    return ConfigurationError("This gateway has no model; give it LocalGateway(model=...).")
