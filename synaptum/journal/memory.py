@@ -13,8 +13,7 @@ __all__ = ["MemoryCheckpointer"]
 class MemoryCheckpointer:
     """Keeps journals as long as it lives itself.
 
-    It holds the encoded records, as the stores on disk do: what they refuse, it refuses, and a
-    value changed after it was appended does not change the journal.
+    It holds the encoded records, as the stores on disk do: what they refuse, it refuses.
     """
 
     def __init__(self) -> None:
@@ -28,8 +27,9 @@ class MemoryCheckpointer:
             log = RunLog(run_id)
         record = log.pending(event)
         if record is not None:
+            text = canonical.encode(record)
             self._logs[run_id] = log
-            self._records.setdefault(run_id, []).append(record)
+            self._records.setdefault(run_id, []).append(text)
             log.written(event)
 
     async def load(self, run_id: str) -> RunState:

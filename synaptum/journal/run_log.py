@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from synaptum import canonical
 from synaptum.errors import ConfigurationError, JournalDivergedError
 from synaptum.journal.encoding import RunCodec, first_difference
 from synaptum.journal.store import RunState
@@ -26,10 +25,15 @@ class RunLog:
     """
 
     def __init__(self, run_id: str) -> None:
+        if not run_id or not run_id.isprintable():
+            msg = f"The run id {run_id!r} must be printable text of at least one character."
+            raise ConfigurationError(msg)
         self.run_id = run_id
         self._events: list[Step] = []
         self._places: dict[tuple[str, Phase], int] = {}
         self._codec = RunCodec(run_id)
+        #: Where the store goes on reading; its meaning is the store's own.
+        self.position = 0
 
     def __len__(self) -> int:
         return len(self._events)
@@ -48,15 +52,15 @@ class RunLog:
         """Take in the next record of the store. Raises `JournalFormatError`."""
         self._add(self._codec.decode(record))
 
-    def pending(self, event: Step) -> str | None:
-        """Canonical text of the record to write for `event`; None where it is on record.
+    def pending(self, event: Step) -> dict[str, Any] | None:
+        """The record to write for `event`, as plain JSON; None where it is on record.
 
         Everything counts in the comparison but `at`; `meta` counts too, since it holds what
         happened (the attempts) and not when.
 
         Raises:
             JournalDivergedError: the step and phase are on record with another payload.
-            EncodingError: the event holds something without an exact JSON form.
+            EncodingError: the event holds something without a JSON form.
             ConfigurationError: the event is of another run.
         """
         if event.run_id != self.run_id:
@@ -67,7 +71,7 @@ class RunLog:
             raise ConfigurationError(msg)
         place = self._places.get((event.step_id, event.phase))
         if place is None:
-            return canonical.encode(self._codec.encode(event))
+            return self._codec.encode(event)
         path = first_difference(_payload(self._events[place]), _payload(event))
         if path is not None:
             msg = (

@@ -7,11 +7,11 @@ people write their own (`pytest_synaptum` has the contract tests).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from synaptum.vocabulary import Step
 
-__all__ = ["JOURNAL_FORMAT", "Checkpointer", "RunState"]
+__all__ = ["JOURNAL_FORMAT", "Checkpointer", "Releasable", "RunState"]
 
 #: Version of what is written; raised when an old reader could misread a new journal.
 JOURNAL_FORMAT = 1
@@ -49,4 +49,17 @@ class Checkpointer(Protocol):
         Raises:
             JournalFormatError: what is on disk cannot be read; says where and why.
         """
+        ...
+
+
+@runtime_checkable
+class Releasable(Protocol):
+    """A store that holds a run between appends so that no other process writes it.
+
+    The stores on disk do. Whoever stops working on a run that is not closed (it waits for a
+    person, it failed) releases it, so that it can be resumed elsewhere.
+    """
+
+    async def release(self, run_id: str) -> None:
+        """Let other processes write this run; a run that is not held is no error."""
         ...
