@@ -8,9 +8,12 @@ stay as they are under either.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 
-__all__ = ["ENGLISH", "SPANISH", "Wording"]
+__all__ = ["ENGLISH", "SPANISH", "Wording", "current_wording", "use_wording"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +24,12 @@ class Wording:
         name: how a configuration names this wording.
         truncated: notice inside a capped tool result; fields `removed`, `total` (texts
             already grouped by thousands).
+        thousands: what stands between groups of three digits.
+        problems: what is wrong with a JSON value, by the code of the problem; field `path`
+            and the facts of that code. Types keep their JSON Schema words.
+        tool_arguments: a problem of a call's arguments; fields `name`, `problem`.
+        tool_value_refused: what to do after a value was refused.
+        tool_returned_unusable: a tool returned what has no JSON form; fields `name`, `type`.
         ask_again: what the model is told after a turn that showed nothing.
         output_instructions: asks for an object; field `schema`.
         output_invalid: an answer that is no such object; field `error`.
@@ -52,6 +61,11 @@ class Wording:
 
     name: str
     truncated: str
+    thousands: str
+    problems: Mapping[str, str]
+    tool_arguments: str
+    tool_value_refused: str
+    tool_returned_unusable: str
     ask_again: str
     output_instructions: str
     output_invalid: str
@@ -92,6 +106,28 @@ ENGLISH = Wording(
         "[… truncated: {removed} of {total} characters. Ask for a specific range if you need"
         " what is missing …]"
     ),
+    thousands=",",
+    problems={
+        "expected": "At {path}: expected {expected}, found {found}.",
+        "missing": "At {path}: {names} is required and missing.",
+        "unknown": "At {path}: there is no {names}; the names are: {allowed}.",
+        "not_among": "At {path}: {value} is none of {choices}.",
+        "length": "At {path}: expected {wanted} items, found {found}.",
+        "not_unique": "At {path}: an item stands there twice, and each may stand once.",
+        "too_large": "At {path}: {value} has more digits than a number can keep exactly.",
+        "too_deep": "At {path}: nested deeper than {limit} levels.",
+        "format": "At {path}: {value} is no valid {format}; write it as {example}.",
+        "limit": "At {path}: the rule is {rule}, found {found}.",
+        "no_alternative": "At {path}: the value fits none of the forms allowed there.",
+        "forbidden": "At {path}: such a value is not allowed there.",
+        "refused": "At {path}: {reason}.",
+    },
+    tool_arguments="The arguments of {name} do not fit. {problem}",
+    tool_value_refused="Nothing was run. Call it again with another value.",
+    tool_returned_unusable=(
+        "The tool {name} ran, but returned a {type}, which cannot be shown to you. Calling it"
+        " again will not help; go on without its result and say so."
+    ),
     ask_again="Your last turn held no answer. Answer now, or call a tool.",
     output_instructions=(
         "Answer with one JSON object that fits this JSON Schema, and with nothing else:\n{schema}"
@@ -111,7 +147,9 @@ ENGLISH = Wording(
     refused_call="{name} was not run: a person refused it ({reason}).",
     no_reason="no reason given",
     tool_failed="{name} failed: {error} The same call would fail again: change it, or go on.",
-    tool_failed_for_now="{name} failed: {error} The same call may succeed later.",
+    tool_failed_for_now=(
+        "{name} failed: {error} The same call may succeed later: try it again, or go on without it."
+    ),
     delegate_brief="What the sub-agent is to do; it knows nothing but this text.",
     delegate_failed="{name} failed: {error}",
     delegate_unfinished="{name} ended without an answer ({reason}). It had: {output}",
@@ -164,6 +202,28 @@ SPANISH = Wording(
         "[… recortado: {removed} de {total} caracteres. Pide un rango concreto si necesitas lo"
         " que falta …]"
     ),
+    thousands=".",
+    problems={
+        "expected": "En {path}: se esperaba {expected} y llegó {found}.",
+        "missing": "En {path}: falta {names}, que es obligatorio.",
+        "unknown": "En {path}: no existe {names}; los nombres son: {allowed}.",
+        "not_among": "En {path}: {value} no es ninguno de {choices}.",
+        "length": "En {path}: se esperaban {wanted} elementos y llegaron {found}.",
+        "not_unique": "En {path}: hay un elemento repetido, y cada uno puede estar una vez.",
+        "too_large": "En {path}: {value} tiene más cifras de las que un número guarda exactas.",
+        "too_deep": "En {path}: anidado a más de {limit} niveles.",
+        "format": "En {path}: {value} no es un {format} válido; escríbelo como {example}.",
+        "limit": "En {path}: la regla es {rule} y llegó {found}.",
+        "no_alternative": "En {path}: el valor no encaja en ninguna de las formas admitidas ahí.",
+        "forbidden": "En {path}: un valor así no se admite ahí.",
+        "refused": "En {path}: {reason}.",
+    },
+    tool_arguments="Los argumentos de {name} no encajan. {problem}",
+    tool_value_refused="No se ejecutó nada. Llámala otra vez con otro valor.",
+    tool_returned_unusable=(
+        "La herramienta {name} se ejecutó, pero devolvió un {type}, que no se te puede mostrar."
+        " Repetir la llamada no servirá; continúa sin su resultado y dilo."
+    ),
     ask_again="Tu último turno no trae respuesta. Responde ahora o llama a una herramienta.",
     output_instructions=(
         "Responde con un único objeto JSON que cumpla este JSON Schema, y con nada más:\n{schema}"
@@ -186,7 +246,10 @@ SPANISH = Wording(
     tool_failed=(
         "{name} falló: {error} La misma llamada volvería a fallar: cámbiala o sigue adelante."
     ),
-    tool_failed_for_now="{name} falló: {error} La misma llamada puede funcionar más tarde.",
+    tool_failed_for_now=(
+        "{name} falló: {error} La misma llamada puede funcionar más tarde: repítela, o sigue sin"
+        " ella."
+    ),
     delegate_brief="Lo que debe hacer el subagente; no sabe nada más que este texto.",
     delegate_failed="{name} falló: {error}",
     delegate_unfinished="{name} terminó sin respuesta ({reason}). Tenía: {output}",
@@ -234,3 +297,27 @@ SPANISH = Wording(
     part_max_tool_chars="max_tool_chars",
     part_wording="redacción",
 )
+
+_in_use: ContextVar[Wording] = ContextVar("synaptum_wording", default=ENGLISH)
+
+
+def current_wording() -> Wording:
+    """The wording in use here: that of the agent whose call is being carried out.
+
+    A tool is called through a gateway that knows nothing of languages, so the wording goes
+    along in the context, as `decimal` does with its precision.
+    """
+    return _in_use.get()
+
+
+@contextlib.contextmanager
+def use_wording(wording: Wording) -> Iterator[None]:
+    """Put a wording in use for the calls made inside the block.
+
+    Never `yield` from an async generator inside the block: the caller would see it too.
+    """
+    token = _in_use.set(wording)
+    try:
+        yield
+    finally:
+        _in_use.reset(token)

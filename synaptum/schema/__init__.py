@@ -1,1 +1,5 @@
-"""See the modules of this package."""
+"""Types as JSON: schemas, reading and writing values, validating against a schema."""
+
+from synaptum.schema.annotations import json_schema_for, schema_for
+
+__all__ = ["json_schema_for", "schema_for"]

@@ -1,0 +1,135 @@
+"""The contract of a tool, and what the agent, the gateway and every tool share about it.
+
+A tool has a `name`, a `definition` (what the model and the policy see) and an `invoke`. What
+`invoke` does with each kind of failure is one rule for all tools:
+
+- returns `ToolResult(is_error=True)`: the tool failed or refused a value, and repeating the
+  same call is either pointless or not safe. The model reads it and goes on;
+- raises `ToolExecutionError`: the failure is retryable **and** the tool is idempotent, so
+  whoever called may repeat it; when they give up, `error_result` makes the result;
+- raises `InvalidToolCallError`: the arguments do not fit the signature; the run ends, or,
+  with `Limits(invalid_calls="to_model")`, `invalid_call_result` makes the result;
+- lets `NeedsHumanError`, `AbortError`, `UncertainEffect` and cancellation through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, runtime_checkable
+
+from synaptum import canonical
+from synaptum.errors import (
+    ConfigurationError,
+    InvalidToolCallError,
+    SynaptumError,
+    ToolExecutionError,
+)
+from synaptum.vocabulary import ToolDefinition, ToolResult
+from synaptum.wording import Wording, current_wording
+
+__all__ = [
+    "ResolvesCalls",
+    "Tool",
+    "check_tool_names",
+    "error_result",
+    "invalid_call_result",
+    "is_retryable",
+]
+
+
+@runtime_checkable
+class Tool(Protocol):
+    """Something a model can call."""
+
+    @property
+    def name(self) -> str:
+        """The name the model calls it by."""
+        ...
+
+    @property
+    def definition(self) -> ToolDefinition:
+        """What the model and the policy see; the same object's value for the whole run."""
+        ...
+
+    async def invoke(self, call_id: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Run the tool on decoded JSON arguments. Failures: see the module's first lines."""
+        ...
+
+
+@runtime_checkable
+class ResolvesCalls(Protocol):
+    """A tool that hands its calls to other tools, such as the dispatcher of `deferred`."""
+
+    def resolve_call(self, arguments: Mapping[str, Any]) -> tuple[Tool, Mapping[str, Any]] | None:
+        """The tool a call would reach, with its arguments; None where it reaches none.
+
+        The policy's check carries both, so that it decides on what will really run.
+        """
+        ...
+
+
+def check_tool_names(tools: Iterable[Any]) -> tuple[Tool, ...]:
+    """The tools as a tuple, in order, once no two of them share a name.
+
+    Raises:
+        ConfigurationError: two tools have one name, or something here is no tool.
+    """
+    found: dict[str, Tool] = {}
+    for tool in tools:
+        if not isinstance(tool, Tool):
+            msg = f"{tool!r} is no tool: put @tool on the function."
+            raise ConfigurationError(msg)
+        if tool.name in found:
+            msg = (
+                f"Two tools are called {tool.name!r}, and a model cannot tell them apart: rename"
+                " one with name=, or give one MCP server a prefix=."
+            )
+            raise ConfigurationError(msg)
+        found[tool.name] = tool
+    return tuple(found.values())
+
+
+def is_retryable(error: BaseException) -> bool:
+    """Whether the same call may succeed when repeated, as far as the error's type says."""
+    if isinstance(error, SynaptumError):
+        return error.retryable
+    return isinstance(error, TimeoutError | ConnectionError)
+
+
+def error_result(
+    call_id: str, name: str, error: BaseException, wording: Wording | None = None
+) -> ToolResult:
+    """What the model is told of a failure: the operation, whether repeating helps, what to do.
+
+    `wording` is the one in use where it is not given.
+    """
+    wording = wording or current_wording()
+    template = wording.tool_failed_for_now if is_retryable(error) else wording.tool_failed
+    text = template.format(name=name, error=_told(error))
+    return ToolResult.of(call_id, text, is_error=True)
+
+
+def invalid_call_result(
+    call_id: str,
+    definition: ToolDefinition,
+    error: InvalidToolCallError,
+    wording: Wording | None = None,
+) -> ToolResult:
+    """What the model is told of arguments that do not fit: the mistake and the real schema."""
+    wording = wording or current_wording()
+    text = wording.invalid_call.format(
+        name=definition.name,
+        error=str(error),
+        schema=canonical.wire_text(definition.parameters),
+    )
+    return ToolResult.of(call_id, text, is_error=True)
+
+
+def _told(error: BaseException) -> str:
+    try:
+        message = str(error).strip()
+    except Exception:  # somebody's __str__; the type still says something
+        message = ""
+    if not isinstance(error, ToolExecutionError) or not message:
+        message = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    return message if message.endswith((".", "!", "?", "…")) else f"{message}."
