@@ -25,6 +25,8 @@ __all__ = ["CASE_FILE", "CASE_FORMAT", "Ask", "Case", "Source", "is_case_file", 
 CASE_FILE: Final = "case.yaml"
 CASE_FORMAT: Final = "case/1"
 _PATH: Final = "/v1/chat/completions"
+#: In place of a request: the one of the ask before, such as for its streamed form.
+_PREVIOUS: Final = "previous"
 #: Names of folders are ids: they travel through file systems and shells of every kind.
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,79}\Z")
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
@@ -232,16 +234,23 @@ def _source(value: Any, kind: str, shape: Shape) -> Source:
 def _asks(value: Any, shape: Shape) -> tuple[Ask, ...]:
     if not isinstance(value, list) or not value:
         shape.refuse("asks", "is a list of at least one ask", value)
-    return tuple(_ask(item, f"asks[{index}]", shape) for index, item in enumerate(value))
+    asks: list[Ask] = []
+    for index, item in enumerate(value):
+        asks.append(_ask(item, f"asks[{index}]", asks[-1] if asks else None, shape))
+    return tuple(asks)
 
 
-def _ask(value: Any, where: str, shape: Shape) -> Ask:
+def _ask(value: Any, where: str, before: Ask | None, shape: Shape) -> Ask:
     ask = shape.mapping(value, where)
     shape.keys(ask, where, _ASK_KEYS, required=())
     if "request" in ask and "body" in ask:
         shape.refuse(where, "has a `request` or a `body`, not both", sorted(ask))
     request: Request | None = None
-    if "request" in ask:
+    if ask.get("request") == _PREVIOUS:
+        if before is None or before.request is None:
+            shape.refuse(f"{where}.request", "has a request before it to repeat", _PREVIOUS)
+        request = before.request
+    elif "request" in ask:
         try:
             request = from_json(Request, ask["request"])
         except EncodingError as error:

@@ -138,12 +138,18 @@ def _tuple_reader(inner: _Reader) -> _Reader:
     return read
 
 
+def _tag_of(member: Any) -> str | None:
+    # A class whose instances have a field `kind` (ResponseFormat) is not tagged by it.
+    tag = getattr(member, "kind", None)
+    return tag if isinstance(tag, str) else None
+
+
 def _union_reader(members: tuple[Any, ...]) -> _Reader:
-    tagged = {member.kind: _reader(member) for member in members if hasattr(member, "kind")}
+    tagged = {tag: _reader(member) for member in members if (tag := _tag_of(member)) is not None}
     others = [
         _reader(member)
         for member in members
-        if member is not types.NoneType and not hasattr(member, "kind")
+        if member is not types.NoneType and _tag_of(member) is None
     ]
     nullable = types.NoneType in members
 
