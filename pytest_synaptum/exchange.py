@@ -40,6 +40,7 @@ class RecordedResponse:
     Attributes:
         headers: only those the allow-list lets through; names in lower case.
         chunks: the body in the pieces in which it arrived.
+        headers_after_s: seconds from sending the request to status and headers, where known.
         delays_s: seconds before each chunk, counted from the one before (the first from the
             headers); one for each chunk, or empty where they are not known.
         ending: None when the body came whole, else how it ended.
@@ -48,6 +49,7 @@ class RecordedResponse:
     status: int
     headers: tuple[tuple[str, str], ...] = ()
     chunks: tuple[bytes, ...] = ()
+    headers_after_s: float | None = None
     delays_s: tuple[float, ...] = ()
     ending: Ending | None = None
 

@@ -18,8 +18,9 @@ from pytest_synaptum.options import add_options, read_options
 from pytest_synaptum.session import Session, Tally, session_of, set_session, summary_lines
 
 if TYPE_CHECKING:
-    from pytest_synaptum.recording.fixtures import RecordedHttp, RecordedProvider
-    from pytest_synaptum.recording.test_recording import TestRecording
+    from pytest_synaptum.golden.fixture import Golden
+    from pytest_synaptum.recorded import RecordedHttp, RecordedProvider
+    from pytest_synaptum.recording import Recording
 
 #: Phase by phase reports of an item, for those who act on its outcome at teardown.
 REPORTS = pytest.StashKey[dict[str, pytest.TestReport]]()
@@ -95,9 +96,24 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Stop what was started; a worker of xdist sends its numbers home."""
     ours = session_of(session.config)
     ours.close()
+    _find_orphan_goldens(session, ours)
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output["synaptum"] = ours.tally.to_plain()
+    elif ours.options.strict and ours.tally.unused_goldens and session.exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _find_orphan_goldens(session: pytest.Session, ours: Session) -> None:
+    """Note golden files without a test; every worker of xdist sees all tests, so one does it."""
+    worker = getattr(session.config, "workerinput", {}).get("workerid", "gw0")
+    if worker != "gw0" or not ours.tally.goldens_checked:
+        return
+    from pytest_synaptum.golden.orphans import is_complete, orphan_goldens
+
+    if is_complete(session):
+        for path in orphan_goldens(session):
+            ours.tally.unused_goldens.append(f"{path}: no test of that name was collected")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -149,9 +165,9 @@ def synaptum_recording(
     synaptum_model: str | None,
     synaptum_cassette_path: Path,
     synaptum_replay_pace: float,
-) -> Iterator[TestRecording]:
+) -> Iterator[Recording]:
     """This test's exchanges, being recorded or replayed; the recorded fixtures share it."""
-    from pytest_synaptum.recording.test_recording import open_recording
+    from pytest_synaptum.recording import open_recording
 
     with open_recording(
         request.node,
@@ -164,17 +180,17 @@ def synaptum_recording(
 
 
 @pytest.fixture
-def recorded_provider(synaptum_recording: TestRecording) -> RecordedProvider:
+def recorded_provider(synaptum_recording: Recording) -> RecordedProvider:
     """A model whose exchanges with a live server are recorded once and replayed from then on."""
-    from pytest_synaptum.recording.fixtures import RecordedProvider
+    from pytest_synaptum.recorded import RecordedProvider
 
     return RecordedProvider(synaptum_recording)
 
 
 @pytest.fixture
-def recorded_http(synaptum_recording: TestRecording) -> Iterator[RecordedHttp]:
+def recorded_http(synaptum_recording: Recording) -> Iterator[RecordedHttp]:
     """The same for any HTTP client in the test's process, for as long as the test runs."""
-    from pytest_synaptum.recording.fixtures import RecordedHttp
+    from pytest_synaptum.recorded import RecordedHttp
 
     with RecordedHttp.capturing(synaptum_recording) as http:
         yield http
@@ -190,8 +206,13 @@ def model_double(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]
 
 
 @pytest.fixture
-def synaptum_golden(request: pytest.FixtureRequest) -> Any:
+def synaptum_golden(request: pytest.FixtureRequest) -> Iterator[Golden]:
     """Compare values with this test's golden file: `synaptum_golden.check(value)`."""
-    from pytest_synaptum.golden.fixture import Golden
+    from pytest_synaptum.golden.fixture import golden_of
 
-    return Golden(request.node)
+    def passed() -> bool:
+        report = request.node.stash.get(REPORTS, {}).get("call")
+        return report is not None and report.passed
+
+    with golden_of(request.node, passed) as golden:
+        yield golden
