@@ -29,6 +29,8 @@ class Wording:
             and the facts of that code. Types keep their JSON Schema words.
         tool_arguments: a problem of a call's arguments; fields `name`, `problem`.
         tool_value_refused: what to do after a value was refused.
+        search_description ... dispatch_arguments: the two tools of a deferred catalogue and
+            their parameters; `search_found_none` has the field `names`.
         tool_returned_unusable: a tool returned what has no JSON form; fields `name`, `type`.
         ask_again: what the model is told after a turn that showed nothing.
         output_instructions: asks for an object; field `schema`.
@@ -66,6 +68,12 @@ class Wording:
     tool_arguments: str
     tool_value_refused: str
     tool_returned_unusable: str
+    search_description: str
+    search_query: str
+    search_found_none: str
+    dispatch_description: str
+    dispatch_name: str
+    dispatch_arguments: str
     ask_again: str
     output_instructions: str
     output_invalid: str
@@ -121,9 +129,16 @@ ENGLISH = Wording(
         "no_alternative": "At {path}: the value fits none of the forms allowed there.",
         "forbidden": "At {path}: such a value is not allowed there.",
         "refused": "At {path}: {reason}.",
+        "not_json": "The answer is not one JSON value: {reason}",
     },
     tool_arguments="The arguments of {name} do not fit. {problem}",
     tool_value_refused="Nothing was run. Call it again with another value.",
+    search_description="Finds tools by what they do: gives name, description and schema.",
+    search_query="What you want to do, in a few words.",
+    search_found_none="No tool matches. The names are: {names}.",
+    dispatch_description="Calls a tool that a search found.",
+    dispatch_name="The name of the tool.",
+    dispatch_arguments="Its arguments, as its schema says.",
     tool_returned_unusable=(
         "The tool {name} ran, but returned a {type}, which cannot be shown to you. Calling it"
         " again will not help; go on without its result and say so."
@@ -217,9 +232,16 @@ SPANISH = Wording(
         "no_alternative": "En {path}: el valor no encaja en ninguna de las formas admitidas ahí.",
         "forbidden": "En {path}: un valor así no se admite ahí.",
         "refused": "En {path}: {reason}.",
+        "not_json": "La respuesta no es un único valor JSON: {reason}",
     },
     tool_arguments="Los argumentos de {name} no encajan. {problem}",
     tool_value_refused="No se ejecutó nada. Llámala otra vez con otro valor.",
+    search_description="Busca herramientas por lo que hacen: da nombre, descripción y esquema.",
+    search_query="Lo que quieres hacer, en pocas palabras.",
+    search_found_none="Ninguna herramienta coincide. Los nombres son: {names}.",
+    dispatch_description="Llama a una herramienta que encontró una búsqueda.",
+    dispatch_name="El nombre de la herramienta.",
+    dispatch_arguments="Sus argumentos, como dice su esquema.",
     tool_returned_unusable=(
         "La herramienta {name} se ejecutó, pero devolvió un {type}, que no se te puede mostrar."
         " Repetir la llamada no servirá; continúa sin su resultado y dilo."

@@ -84,13 +84,13 @@ def _read(shape: Shape, value: Any, path: str, depth: int, *, exact: bool) -> An
         return _choice(shape, value, path)
     if isinstance(shape, FormattedShape):
         if not isinstance(value, str):
-            raise _expected("string", value, path)
+            raise _expected(path, "string", value)
         return _formatted(shape.format, value, path)
     if isinstance(shape, ArrayShape):
         return _array(shape, value, path, depth, exact=exact)
     if isinstance(shape, FixedArrayShape):
         if not isinstance(value, list | tuple):
-            raise _expected("array", value, path)
+            raise _expected(path, "array", value)
         if len(value) != len(shape.items):
             raise mismatch(path, "length", wanted=str(len(shape.items)), found=str(len(value)))
         return tuple(
@@ -99,7 +99,7 @@ def _read(shape: Shape, value: Any, path: str, depth: int, *, exact: bool) -> An
         )
     if isinstance(shape, MapShape):
         if not isinstance(value, Mapping):
-            raise _expected("object", value, path)
+            raise _expected(path, "object", value)
         return {
             name: _read(shape.value, inner, f"{path}.{name}", depth + 1, exact=exact)
             for name, inner in value.items()
@@ -127,7 +127,7 @@ def _scalar(name: str, value: Any, path: str, *, exact: bool) -> Any:
         return widened
     if not exact and name == "integer" and found == "number" and float(value).is_integer():
         return int(value)
-    raise _expected(name, value, path)
+    raise _expected(path, name, value)
 
 
 def _choice(shape: ChoiceShape, value: Any, path: str) -> Any:
@@ -143,7 +143,7 @@ def _choice(shape: ChoiceShape, value: Any, path: str) -> Any:
 
 def _array(shape: ArrayShape, value: Any, path: str, depth: int, *, exact: bool) -> Any:
     if not isinstance(value, list | tuple):
-        raise _expected("array", value, path)
+        raise _expected(path, "array", value)
     items = [
         _read(shape.item, inner, f"{path}[{index}]", depth + 1, exact=exact)
         for index, inner in enumerate(value)
@@ -173,7 +173,8 @@ def _union(shape: UnionShape, value: Any, path: str, depth: int, *, exact: bool)
                     deepest = error
     if refused is not None:
         raise refused
-    if deepest is not None and (len(shape.members) == 1 or deepest.problem.path != path):
+    real = [member for member in shape.members if member != ScalarShape("null")]
+    if deepest is not None and (len(real) == 1 or deepest.problem.path != path):
         raise deepest  # some member fitted down to there: that place helps more than "none fits"
     names = " | ".join(_shape_name(member) for member in shape.members)
     raise mismatch(path, "expected", expected=names, found=type_name(value))
@@ -193,7 +194,7 @@ def _members(
     fields: tuple[FieldShape, ...], value: Any, path: str, depth: int, *, exact: bool
 ) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise _expected("object", value, path)
+        raise _expected(path, "object", value)
     known = {member.name for member in fields}
     unknown = [name for name in value if name not in known]
     missing = [member.name for member in fields if member.required and member.name not in value]
@@ -277,7 +278,7 @@ def _formatted(name: str, text: str, path: str) -> Any:
         raise refusal(path, "format", format=name, value=short(text), example=example) from None
 
 
-def _expected(name: str, value: Any, path: str) -> MismatchError:
+def _expected(path: str, name: str, value: Any) -> MismatchError:
     found = type_name(value)
     if found == "number" and not math.isfinite(value):
         found = str(value)

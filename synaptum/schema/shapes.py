@@ -290,7 +290,7 @@ class ShapeReader:
         if annotation in _MAPS:
             return MapShape(ScalarShape(""))
         if is_foreign_model(annotation):
-            return ForeignShape(annotation)
+            return _foreign(annotation)
         if isinstance(annotation, type):
             return self._class(annotation)
         raise _untranslatable(annotation)
@@ -449,6 +449,15 @@ def _is_read_only(origin: Any) -> bool:
 
 def _name(annotation: Any) -> str:
     return annotation.__qualname__ if isinstance(annotation, type) else str(annotation)
+
+
+def _foreign(model: Any) -> ForeignShape:
+    try:
+        model.model_json_schema()
+    except Exception as error:  # a member of it that Pydantic has no schema for
+        msg = f"{_name(model)} gives no JSON Schema ({type(error).__name__}: {error})"
+        raise UntranslatableTypeError(msg) from None
+    return ForeignShape(model)
 
 
 def _untranslatable(annotation: Any) -> UntranslatableTypeError:

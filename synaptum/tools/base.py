@@ -58,7 +58,13 @@ class Tool(Protocol):
 
 @runtime_checkable
 class ResolvesCalls(Protocol):
-    """A tool that hands its calls to other tools, such as the dispatcher of `deferred`."""
+    """A tool that hands its calls to other tools, such as the dispatcher of `deferred`.
+
+    Attributes:
+        catalogue: every tool it can reach; part of the run's configuration.
+    """
+
+    catalogue: tuple[Tool, ...]
 
     def resolve_call(self, arguments: Mapping[str, Any]) -> tuple[Tool, Mapping[str, Any]] | None:
         """The tool a call would reach, with its arguments; None where it reaches none.

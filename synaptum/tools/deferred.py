@@ -1,0 +1,216 @@
+"""A large catalogue behind two fixed tools, so that the stable prefix never changes.
+
+The catalogue moves from the prefix to the history: the model asks for what it needs and the
+schemas come back as a tool result, at the end, where growing costs no cache. It costs two
+turns more and the typed call, which validating and answering a mistake with the real schema
+makes up for in part; under about 15 tools it is worse than nothing, and `merece_la_pena`
+says so. Source: seed 000, "Un catálogo grande".
+
+The dispatcher has the highest risk of the catalogue, or hiding a tool would launder it; the
+policy also gets the inner call (`resolve_call`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from synaptum import canonical
+from synaptum.errors import (
+    ConfigurationError,
+    EncodingError,
+    InvalidToolCallError,
+    ToolExecutionError,
+)
+from synaptum.schema.problems import MismatchError
+from synaptum.schema.validate import validate
+from synaptum.tools.base import Tool, check_tool_names, error_result, invalid_call_result
+from synaptum.tools.search import ToolIndex
+from synaptum.vocabulary import Text, ToolDefinition, ToolResult
+from synaptum.wording import ENGLISH, Wording, current_wording
+
+__all__ = ["deferred", "merece_la_pena", "select_tools", "worth_deferring"]
+
+SEARCH_NAME: Final = "buscar_herramientas"
+DISPATCH_NAME: Final = "usar_herramienta"
+
+#: Most tools one search gives. Source: design, from the seed's 3,737 -> 142 tokens.
+_MAX_FOUND: Final = 5
+#: From here on two turns more cost less than the catalogue in every turn. Source: seed 000.
+_PAYS_FROM: Final = 15
+
+
+def deferred(tools: Iterable[Any], *, wording: Wording = ENGLISH) -> list[Tool]:
+    """The two tools that stand for a catalogue: one searches it, one calls what was found.
+
+    Args:
+        tools: the catalogue, in an order that stays.
+        wording: of the two descriptions, which are part of the prefix.
+
+    Raises:
+        ConfigurationError: an empty catalogue, two tools of one name, or one of these names.
+    """
+    catalogue = check_tool_names(tools)
+    if not catalogue:
+        msg = "deferred() was given no tools: there is nothing to find behind it."
+        raise ConfigurationError(msg)
+    for tool in catalogue:
+        if tool.name in (SEARCH_NAME, DISPATCH_NAME):
+            msg = (
+                f"A tool of the catalogue is called {tool.name!r}, which is deferred()'s own name."
+            )
+            raise ConfigurationError(msg)
+    return [_Search(catalogue, wording), _Dispatch(catalogue, wording)]
+
+
+def merece_la_pena(tools: Iterable[Any]) -> bool:
+    """Whether deferring a catalogue of this size pays: from about 15 tools on."""
+    return len(list(tools)) >= _PAYS_FROM
+
+
+worth_deferring = merece_la_pena
+
+
+def select_tools(tools: Iterable[Any], task: str, limit: int = 5) -> list[Tool]:
+    """The tools that have to do with a task, chosen once, before the run.
+
+    They keep the catalogue's order, so that the same choice is the same prefix. None of them
+    matching gives an empty list.
+    """
+    catalogue = check_tool_names(tools)
+    chosen = {tool.name for tool in ToolIndex(catalogue).search(task, limit)}
+    return [tool for tool in catalogue if tool.name in chosen]
+
+
+class _Search:
+    """`buscar_herramientas(consulta)`: what in the catalogue has to do with some words."""
+
+    def __init__(self, catalogue: Sequence[Tool], wording: Wording) -> None:
+        self.catalogue = tuple(catalogue)
+        self._index = ToolIndex(catalogue)
+        self._definition = ToolDefinition(
+            SEARCH_NAME,
+            wording.search_description,
+            _object(consulta={"type": "string", "description": wording.search_query}),
+            idempotent=True,
+        )
+
+    @property
+    def name(self) -> str:
+        return self._definition.name
+
+    @property
+    def definition(self) -> ToolDefinition:
+        return self._definition
+
+    async def invoke(self, call_id: str, arguments: Mapping[str, Any]) -> ToolResult:
+        mistake = _mistake(call_id, self._definition, arguments)
+        if mistake is not None:
+            return mistake
+        found = self._index.search(arguments["consulta"], _MAX_FOUND)
+        if not found:
+            names = ", ".join(tool.name for tool in self.catalogue)
+            return ToolResult.of(call_id, current_wording().search_found_none.format(names=names))
+        shown = [
+            {
+                "name": tool.name,
+                "description": tool.definition.description,
+                "parameters": tool.definition.parameters,
+            }
+            for tool in found
+        ]
+        return ToolResult(call_id, (Text(canonical.wire_text(shown)),), structured=shown)
+
+
+class _Dispatch:
+    """`usar_herramienta(nombre, argumentos)`: calls a tool of the catalogue."""
+
+    def __init__(self, catalogue: Sequence[Tool], wording: Wording) -> None:
+        self.catalogue = tuple(catalogue)
+        self._by_name = {tool.name: tool for tool in catalogue}
+        self._definition = ToolDefinition(
+            DISPATCH_NAME,
+            wording.dispatch_description,
+            _object(
+                nombre={"type": "string", "description": wording.dispatch_name},
+                argumentos={"type": "object", "description": wording.dispatch_arguments},
+            ),
+            risk=max(tool.definition.risk for tool in catalogue),
+            idempotent=all(tool.definition.idempotent for tool in catalogue),
+        )
+
+    @property
+    def name(self) -> str:
+        return self._definition.name
+
+    @property
+    def definition(self) -> ToolDefinition:
+        return self._definition
+
+    def resolve_call(self, arguments: Mapping[str, Any]) -> tuple[Tool, Mapping[str, Any]] | None:
+        """The tool of the catalogue a call names, and its arguments; None where there is none."""
+        arguments = _unwrapped(arguments)
+        name, inner = arguments.get("nombre"), arguments.get("argumentos")
+        if not isinstance(name, str) or name not in self._by_name or not isinstance(inner, Mapping):
+            return None
+        return self._by_name[name], inner
+
+    async def invoke(self, call_id: str, arguments: Mapping[str, Any]) -> ToolResult:
+        arguments = _unwrapped(arguments)
+        mistake = _mistake(call_id, self._definition, arguments)
+        if mistake is not None:
+            return mistake
+        resolved = self.resolve_call(arguments)
+        if resolved is None:
+            text = current_wording().unknown_tool.format(
+                name=arguments["nombre"], tools=", ".join(self._by_name)
+            )
+            return ToolResult.of(call_id, text, is_error=True)
+        tool, inner = resolved
+        mistake = _mistake(call_id, tool.definition, inner)
+        if mistake is not None:
+            return mistake
+        try:
+            return await tool.invoke(call_id, inner)
+        except InvalidToolCallError as error:
+            return invalid_call_result(call_id, tool.definition, error)
+        except ToolExecutionError as error:
+            if self._definition.idempotent:
+                raise
+            return error_result(call_id, tool.name, error)  # this one may; the dispatcher may not
+
+
+def _object(**properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _unwrapped(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Arguments written as JSON text inside the JSON are read once: models do it often here."""
+    inner = arguments.get("argumentos")
+    if isinstance(inner, str):
+        try:
+            read = canonical.decode(inner)
+        except EncodingError:
+            return arguments
+        if isinstance(read, dict):
+            return {**arguments, "argumentos": read}
+    return arguments
+
+
+def _mistake(
+    call_id: str, definition: ToolDefinition, arguments: Mapping[str, Any]
+) -> ToolResult | None:
+    """What to answer to arguments that do not fit: the model has not seen the schema typed."""
+    wording = current_wording()
+    try:
+        validate(definition.parameters, arguments)
+    except MismatchError as error:
+        problem = error.problem.text(wording.problems)
+        text = wording.tool_arguments.format(name=definition.name, problem=problem)
+        return invalid_call_result(call_id, definition, InvalidToolCallError(text))
+    return None
