@@ -1,0 +1,207 @@
+"""`synaptum_golden`: a test's values against its golden file.
+
+    def test_answer(synaptum_golden, recorded_provider):
+        response = ...
+        synaptum_golden.response(response, masks=["provider_metadata.id: <str>"])
+
+A value that differs fails the test with the paths, what was expected, what came, and the
+command that accepts it. A golden that is missing fails as well: only `--synaptum-update`
+writes, and only for the tests that ran.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from pytest_synaptum.golden.compare import Expected, same
+from pytest_synaptum.golden.masks import apply_masks
+from pytest_synaptum.golden.store import GoldenFile
+from pytest_synaptum.naming import file_for
+from pytest_synaptum.session import Session, session_of
+from synaptum.errors import EncodingError
+from synaptum.journal.store import RunState
+from synaptum.providers.base import Provider
+from synaptum.vocabulary import Request, Response, StreamEvent
+from synaptum.vocabulary.codec import to_json
+
+__all__ = ["GOLDENS", "Golden", "golden_of"]
+
+#: Folder beside a test's module that holds its goldens.
+GOLDENS = "goldens"
+
+
+class Golden:
+    """Compares values with one test's golden file."""
+
+    def __init__(self, file: GoldenFile, *, test: str, update: bool, session: Session) -> None:
+        self._file = file
+        self._test = test
+        self._update = update
+        self._session = session
+        self._fresh: dict[str, Any] = {}
+        self._checked: set[str] = set()
+        self._counts: dict[str, int] = {}
+
+    def check(self, value: Any, name: str | None = None, masks: Iterable[str] = ()) -> None:
+        """Compare any value that has a JSON form (dataclasses and enums of ours included).
+
+        Args:
+            value: what came.
+            name: the entry's name; without one, entries are `value`, `value-2` ...
+            masks: places that change from run to run, such as `choices.*.id: <str>`; they
+                must be there and of that type.
+
+        Raises:
+            pytest.fail.Exception: the value differs, or there is no golden yet.
+            MaskError: a mask matches nothing, or stands over a value of another type.
+        """
+        __tracebackhide__ = True
+        self._check("value", name, value, masks)
+
+    def wire(
+        self,
+        request: Request | Mapping[str, Any],
+        name: str | None = None,
+        masks: Iterable[str] = (),
+        *,
+        provider: Provider | None = None,
+    ) -> None:
+        """Compare the JSON body that `request` becomes, in the order it travels, and lint it.
+
+        A mapping is taken as a body already made. Without `provider`, the reference adapter
+        writes it.
+        """
+        __tracebackhide__ = True
+        from pytest_synaptum.corpus.wire_lint import lint, report
+
+        if isinstance(request, Request):
+            if provider is None:
+                from synaptum.providers.openai_compatible import OpenAICompatible
+
+                provider = OpenAICompatible()
+            body: Mapping[str, Any] = provider.to_wire(request)
+        else:
+            body = request
+        findings = lint(body)
+        if findings:
+            pytest.fail(report(findings), pytrace=False)
+        self._check("wire", name, body, masks)
+
+    def response(
+        self, response: Response, name: str | None = None, masks: Iterable[str] = ()
+    ) -> None:
+        """Compare a neutral response, every field of it."""
+        __tracebackhide__ = True
+        self._check("response", name, response, masks)
+
+    def events(
+        self,
+        events: Iterable[StreamEvent],
+        name: str | None = None,
+        masks: Iterable[str] = (),
+    ) -> None:
+        """Compare the events of a stream, one by one."""
+        __tracebackhide__ = True
+        self._check("events", name, list(events), masks)
+
+    def journal(self, state: RunState, name: str | None = None, masks: Iterable[str] = ()) -> None:
+        """Compare the journal of a run; the times (`at`) are masked."""
+        __tracebackhide__ = True
+        times = ["events.*.at: <str>"] if state.events else []
+        self._check("journal", name, state, [*times, *masks])
+
+    def catalogue(
+        self, tools: Sequence[Any], name: str | None = None, masks: Iterable[str] = ()
+    ) -> None:
+        """Compare the definitions of tools, in their order; takes tools and definitions."""
+        __tracebackhide__ = True
+        definitions = [getattr(tool, "definition", tool) for tool in tools]
+        self._check("catalogue", name, definitions, masks)
+
+    def _check(self, kind: str, name: str | None, value: Any, masks: Iterable[str]) -> None:
+        __tracebackhide__ = True
+        name = self._named(kind) if name is None else name
+        if isinstance(masks, str):
+            masks = (masks,)
+        try:
+            actual = apply_masks(to_json(value), masks)
+        except EncodingError as error:
+            msg = f"The golden {name!r} cannot hold this value. {error} Pass plain JSON values."
+            pytest.fail(msg, pytrace=False)
+        self._session.tally.goldens_checked += 1
+        if self._update:
+            if name in self._fresh and not same(self._fresh[name], actual):
+                pytest.fail(
+                    f"The golden {name!r} is checked twice with different values; give each a"
+                    " name of its own.",
+                    pytrace=False,
+                )
+            self._fresh[name] = actual
+            self._checked.add(name)
+            return
+        self._checked.add(name)
+        expected = self._file.get(name)
+        if expected is None:
+            pytest.fail(self._missing(name), pytrace=False)
+        if not expected.equals(actual):
+            pytest.fail(self._mismatch(name, expected, actual), pytrace=False)
+
+    def _named(self, kind: str) -> str:
+        count = self._counts[kind] = self._counts.get(kind, 0) + 1
+        return kind if count == 1 else f"{kind}-{count}"
+
+    @property
+    def _command(self) -> str:
+        return f"pytest --synaptum-update {shlex.quote(self._test)}"
+
+    def _missing(self, name: str) -> str:
+        what = f"has no entry {name!r}" if self._file.exists else "does not exist"
+        return f"The golden {self._file.path} {what}. Look at the value, then: {self._command}"
+
+    def _mismatch(self, name: str, expected: Expected, actual: Any) -> str:
+        from pytest_synaptum.golden.describe import describe
+
+        lines = [f"The golden {name!r} in {self._file.path} differs:"]
+        lines += describe(expected.value, actual)
+        lines.append(f"If what came is right, accept it: {self._command}")
+        return "\n".join(lines)
+
+    def finish(self, *, passed: bool) -> None:
+        """The test is over: write what it updated, and judge entries that it left unchecked."""
+        if not passed:
+            if self._fresh:
+                note = f"the goldens of {self._test} were not written, because it failed"
+                self._session.tally.notes.append(note)
+            return
+        if self._fresh and self._file.write(self._fresh):
+            self._session.tally.goldens_written += len(self._fresh)
+        unused = [name for name in self._file.names if name not in self._checked]
+        for name in unused:
+            line = f"{self._file.path}: {name!r} was not checked by {self._test}"
+            self._session.tally.unused_goldens.append(line)
+        if unused and self._session.options.strict:
+            msg = (
+                f"{self._file.path} holds goldens that the test did not check:"
+                f" {', '.join(map(repr, unused))}; check them, or remove them from the file."
+            )
+            pytest.fail(msg, pytrace=False)
+
+
+@contextmanager
+def golden_of(item: pytest.Item, passed: Callable[[], bool]) -> Iterator[Golden]:
+    """The golden of a test for as long as it runs.
+
+    Args:
+        item: the test.
+        passed: called at the end; whether the test's body passed.
+    """
+    session = session_of(item.config)
+    file = GoldenFile(file_for(item, GOLDENS))
+    golden = Golden(file, test=item.nodeid, update=session.options.update, session=session)
+    yield golden
+    golden.finish(passed=passed())
