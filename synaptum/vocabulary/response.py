@@ -33,14 +33,15 @@ class Response:
         usage: tokens; `Usage()` where the server said nothing.
         model: the model's name as the server gave it; None where it gave none.
         provider_metadata: the server's own spelling and every field the dialect does not
-            know, as JSON.
+            know, as JSON. It takes no part in comparison: two spellings of one answer
+            (whole and streamed, `""` and null beside a call) are the same answer.
     """
 
     message: Message
     finish_reason: FinishReason
     usage: Usage = field(default_factory=Usage)
     model: str | None = None
-    provider_metadata: Mapping[str, Any] = field(default_factory=dict)
+    provider_metadata: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def text(self) -> str:
