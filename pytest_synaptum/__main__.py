@@ -1,0 +1,7 @@
+"""`python -m pytest_synaptum` is `synaptum-corpus`."""
+
+import sys
+
+from pytest_synaptum.cli import main
+
+sys.exit(main())

@@ -1,0 +1,23 @@
+"""`synaptum-corpus model`: fetch the small model, or say where it is."""
+
+from __future__ import annotations
+
+import argparse
+
+from pytest_synaptum.model_file import fetch_model
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """It has no options: the cache folder is chosen by SYNAPTUM_CACHE."""
+    parser.description = (
+        f"{parser.description} It is kept in the folder named by SYNAPTUM_CACHE, else in the "
+        "user's cache folder, and checked by its SHA-256."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Fetch it unless it is there."""
+    fetch_model(say=lambda text: print(text, flush=True))
+    return 0
