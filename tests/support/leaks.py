@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -20,7 +19,8 @@ def our_threads() -> list[str]:
 def descriptors() -> int:
     """How many descriptors this process has open (Linux)."""
     gc.collect()
-    return len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").is_dir() else 0
+    table = Path("/proc/self/fd")
+    return len(list(table.iterdir())) if table.is_dir() else 0
 
 
 def wait_until(condition: Callable[[], bool], timeout_s: float = 5.0) -> bool:

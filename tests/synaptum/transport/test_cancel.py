@@ -64,7 +64,7 @@ async def test_closing_ends_a_wait_in_another_task() -> None:
         reply = await transport.send(post(server.base_url))
         chunks = reply.chunks()
         await anext(chunks)
-        waiting = asyncio.create_task(anext(chunks))  # type: ignore[arg-type]
+        waiting = asyncio.ensure_future(anext(chunks))
         await asyncio.sleep(0)
 
         await reply.aclose()

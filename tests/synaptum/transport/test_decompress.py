@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ def raw_deflate(data: bytes) -> bytes:
     return compressor.compress(data) + compressor.flush()
 
 
-FORMS = {
+FORMS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "gzip": ("gzip", gzip.compress),
     "x-gzip": ("X-GZIP", gzip.compress),
     "two gzip members": ("gzip", lambda d: gzip.compress(d[:3]) + gzip.compress(d[3:])),

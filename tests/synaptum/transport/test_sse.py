@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,7 +103,7 @@ streams = st.lists(st.tuples(lines, st.sampled_from(["\n", "\r", "\r\n"])), max_
 def test_any_cut_gives_the_same_events(stream: bytes, data: st.DataObject) -> None:
     cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=8).map(sorted))
     edges = [0, *cuts, len(stream)]
-    pieces = [stream[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    pieces = [stream[start:end] for start, end in itertools.pairwise(edges)]
 
     assert read(*pieces) == read(stream)
 

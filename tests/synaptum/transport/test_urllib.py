@@ -171,9 +171,11 @@ async def test_a_compressed_answer_is_given_plain() -> None:
 
 
 async def test_an_encoding_we_cannot_read_is_named() -> None:
-    with LoopbackServer([Answer(body="x", headers=[("content-encoding", "br")])]) as server:
-        with pytest.raises(NetworkError, match="compressed as 'br'") as caught:
-            await transport.send(post(server.base_url))
+    with (
+        LoopbackServer([Answer(body="x", headers=[("content-encoding", "br")])]) as server,
+        pytest.raises(NetworkError, match="compressed as 'br'") as caught,
+    ):
+        await transport.send(post(server.base_url))
 
     assert not caught.value.retryable
 
@@ -199,9 +201,11 @@ async def test_a_refused_connection_says_what_to_do() -> None:
 
 
 async def test_a_server_that_hangs_up_without_an_answer_is_told() -> None:
-    with LoopbackServer([Answer(drop_after=-1)]) as server:
-        with pytest.raises(NetworkError, match="closed the connection without an answer"):
-            await transport.send(post(server.base_url))
+    with (
+        LoopbackServer([Answer(drop_after=-1)]) as server,
+        pytest.raises(NetworkError, match="closed the connection without an answer"),
+    ):
+        await transport.send(post(server.base_url))
 
 
 async def test_what_is_no_http_is_told() -> None:
@@ -222,9 +226,11 @@ async def test_what_is_no_http_is_told() -> None:
 
 
 async def test_https_asked_of_a_plain_server_is_final_and_says_so() -> None:
-    with LoopbackServer([Answer(body="x")]) as server:
-        with pytest.raises(NetworkError, match="does not speak TLS") as caught:
-            await transport.send(post(server.base_url.replace("http:", "https:")))
+    with (
+        LoopbackServer([Answer(body="x")]) as server,
+        pytest.raises(NetworkError, match="does not speak TLS") as caught,
+    ):
+        await transport.send(post(server.base_url.replace("http:", "https:")))
 
     assert not caught.value.retryable
 
@@ -319,6 +325,7 @@ async def test_one_transport_serves_several_event_loops() -> None:
         ]
         for thread in threads:
             thread.start()
-        await asyncio.to_thread(lambda: [thread.join(10) for thread in threads])
+        for thread in threads:
+            await asyncio.to_thread(thread.join, 10)
 
     assert out == [b"x"] * 4
