@@ -11,6 +11,7 @@ one understanding; `decoding` and `failures` read bodies and errors.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from typing import Any, ClassVar
 
 from synaptum.errors import ProviderError
@@ -74,6 +75,14 @@ class OpenAICompatible:
     def __hash__(self) -> int:
         return hash((OpenAICompatible, self.profile))
 
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """JSON that tells this provider and its profile from another."""
+        profile = {field.name: getattr(self.profile, field.name) for field in fields(self.profile)}
+        profile["call_fields"] = list(self.profile.call_fields)
+        profile["media"] = sorted(self.profile.media)
+        return {"provider": self.name, "profile": profile}
+
     def to_wire(self, request: Request) -> dict[str, Any]:
         """The JSON body of `request`, asking for a whole answer. See module `to_wire`."""
         return to_wire.to_wire(request, self.profile)
@@ -101,6 +110,10 @@ class OpenAICompatible:
             NetworkError: the chunks end before the answer is whole.
         """
         return answer.read_stream(chunks, self.profile)
+
+    def stream_reader(self) -> answer.StreamReader:
+        """A reader for chunks that are pushed: `feed(chunk)`, then `close()`."""
+        return answer.StreamReader(self.profile)
 
     def decode_body(self, body: bytes) -> dict[str, Any]:
         """A whole body as JSON. Raises `ProviderError` where it is no JSON object."""

@@ -39,7 +39,7 @@ from synaptum.providers.openai_compatible.usage import read_usage
 from synaptum.providers.openai_compatible.vocabulary import CHUNK_FRAMING
 from synaptum.vocabulary import Finish, Response, StreamEvent, StreamStart, codec
 
-__all__ = ["read_body", "read_stream"]
+__all__ = ["StreamReader", "read_body", "read_stream"]
 
 _NOT_KEPT = CHUNK_FRAMING | {"choices", "model", "usage", "error"}
 
@@ -52,26 +52,48 @@ def read_body(body: Mapping[str, Any], profile: Profile) -> Response:
     return answer.close(events)
 
 
+class StreamReader:
+    """Reads one stream, chunk by chunk, for a caller that is pushed its chunks."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._answer = _Answer(profile)
+        self._started = False
+        self._done = False
+
+    def feed(self, chunk: Mapping[str, Any]) -> list[StreamEvent]:
+        """The events that `chunk` adds. Raises `ProviderError` where it carries an error."""
+        if chunk is DONE:
+            self._done = True
+        if self._done:
+            return []
+        events = self._answer.feed(chunk)
+        if not self._started:
+            self._started = True
+            events.insert(0, StreamStart(self._answer.model))
+        return events
+
+    def close(self) -> list[StreamEvent]:
+        """The events that the end of the chunks adds, `Finish` last.
+
+        Raises:
+            NetworkError: the chunks ended before the answer was whole.
+            ProviderError: the answer is whole, and holds no choice.
+        """
+        answer = self._answer
+        if not (self._done or answer.is_whole()):
+            raise NetworkError(answer.broken_off())
+        events: list[StreamEvent] = []
+        response = answer.close(events)
+        events.append(Finish(response))
+        return events
+
+
 def read_stream(chunks: Iterable[Mapping[str, Any]], profile: Profile) -> Iterator[StreamEvent]:
     """The answer in a stream, event by event. See `OpenAICompatible.stream_from_wire`."""
-    answer = _Answer(profile)
-    started = False
-    done = False
+    reader = StreamReader(profile)
     for chunk in chunks:
-        if chunk is DONE:
-            done = True
-            break
-        events = answer.feed(chunk)
-        if not started:
-            started = True
-            yield StreamStart(answer.model)
-        yield from events
-    if not (done or answer.is_whole()):
-        raise NetworkError(answer.broken_off())
-    events = []
-    response = answer.close(events)
-    yield from events
-    yield Finish(response)
+        yield from reader.feed(chunk)
+    yield from reader.close()
 
 
 class _Answer:
