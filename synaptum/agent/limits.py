@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from synaptum.errors import ConfigurationError
+from synaptum.tools.result_cap import MIN_TOOL_CHARS
 
 __all__ = ["Limits"]
-
-#: Below this a capped result would be little but the notice that it was capped.
-_SMALLEST_CAP = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +47,7 @@ class Limits:
         _whole("max_retries", self.max_retries, 0)
         _whole("max_delegation_depth", self.max_delegation_depth, 0)
         if self.max_tool_chars is not None:
-            _whole("max_tool_chars", self.max_tool_chars, _SMALLEST_CAP)
+            _whole("max_tool_chars", self.max_tool_chars, MIN_TOOL_CHARS)
         _seconds("retry_base", self.retry_base)
         _seconds("max_retry_wait", self.max_retry_wait)
         if self.invalid_calls not in ("raise", "to_model"):

@@ -7,27 +7,19 @@ jitter all agents that fell together would come back together. Source: seed 001,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from synaptum.agent.limits import Limits
 from synaptum.clock import Random, Sleep
+from synaptum.tools.base import is_retryable
 
-__all__ = ["Attempts", "is_retryable", "retry_wait_s"]
-
-
-def is_retryable(error: BaseException) -> bool:
-    """Whether the same call may succeed when repeated.
-
-    Our own errors say so themselves. Of the language's own, a timeout and a lost connection
-    do: a model written as a plain function raises those.
-    """
-    retryable = getattr(error, "retryable", None)
-    if isinstance(retryable, bool):
-        return retryable
-    return isinstance(error, TimeoutError | ConnectionError)
+__all__ = ["Attempts", "retry_wait_s"]
 
 
-def retry_wait_s(failures: int, retry_after_s: float | None, limits: Limits, chance: float) -> float:
+def retry_wait_s(
+    failures: int, retry_after_s: float | None, limits: Limits, chance: float
+) -> float:
     """Seconds to wait after failure number `failures` (from 1).
 
     In: `retry_after_s` is what the other side asked for, or None; `chance` is in [0, 1).
@@ -53,20 +45,22 @@ class Attempts:
         self._sleep = sleep
         self._random = random
         self._model = model
-        self._failures: list[dict[str, Any]] = []
+        self._record: list[dict[str, Any]] = []
+        self._failures = 0
+        self._answered_by: Any = None
 
     def may_retry(self, error: Exception) -> bool:
         """Whether one more attempt follows on `error`."""
-        return is_retryable(error) and len(self._failures) < self._limits.max_retries
+        return is_retryable(error) and self._failures < self._limits.max_retries
 
     async def failed(self, error: Exception) -> None:
         """Record the failure and wait; raises `error` where no attempt is to follow."""
         if not self.may_retry(error):
             raise error
         retry_after = getattr(error, "retry_after", None)
-        failures = len(self._failures) + 1
-        wait_s = retry_wait_s(failures, retry_after, self._limits, self._random())
-        self._failures.append(
+        self._failures += 1
+        wait_s = retry_wait_s(self._failures, retry_after, self._limits, self._random())
+        self._record.append(
             {
                 "error": {"type": type(error).__name__, "message": str(error)},
                 "wait_s": wait_s,
@@ -75,6 +69,13 @@ class Attempts:
         )
         await self._sleep(wait_s)
 
+    def note(self, told: Mapping[str, Any]) -> None:
+        """Take what a chain of models tells of itself; see `CallContext.note`."""
+        if "error" in told:
+            self._record.append(dict(told))
+        self._answered_by = told.get("answered_by", self._answered_by)
+
     def meta(self) -> dict[str, Any]:
-        """`{"attempts": [...]}`, or nothing where the first attempt succeeded."""
-        return {"attempts": list(self._failures)} if self._failures else {}
+        """`attempts` where some failed, `answered_by` where a chain says so; else empty."""
+        meta: dict[str, Any] = {"attempts": list(self._record)} if self._record else {}
+        return meta if self._answered_by is None else {**meta, "answered_by": self._answered_by}

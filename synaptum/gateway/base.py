@@ -6,9 +6,9 @@ told to. It is for development and tests (seed 001, "Transporte HTTP directo").
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from synaptum.vocabulary import (
     Decision,
@@ -30,11 +30,16 @@ class CallContext:
     Attributes:
         approval: what a person decided about this very call, once they did. It answers a
             policy's REQUIRE_APPROVAL and nothing else.
+        note: takes what a model tells of itself for the step's record: each model of a chain
+            that failed (`error`, `wait_s`, `model`), and which one answered (`answered_by`).
     """
 
     run_id: str
     step_id: str
     approval: Decision | None = None
+    note: Callable[[Mapping[str, Any]], None] | None = field(
+        default=None, compare=False, repr=False
+    )
 
 
 class Gateway(Protocol):

@@ -20,7 +20,7 @@ from synaptum.errors import (
     SynaptumError,
 )
 from synaptum.gateway.base import CallContext
-from synaptum.tools import Tool
+from synaptum.tools.base import ResolvesCalls, Tool, check_tool_names, error_result
 from synaptum.vocabulary import (
     ALLOW,
     Decision,
@@ -106,7 +106,7 @@ class LocalGateway:
     ) -> None:
         self._model = model
         self._stream = stream
-        self._tools = tools_by_name(tools)
+        self._tools = {tool.name: tool for tool in check_tool_names(tools)}
         self._policy = policy
         self._model_takes_context = model is not None and _takes_context(model)
         self._stream_takes_context = stream is not None and _takes_context(stream)
@@ -177,8 +177,7 @@ class LocalGateway:
         except SynaptumError:
             raise
         except Exception as error:
-            text = f"{call.name}: {type(error).__name__}: {error}"
-            return ToolResult.of(call.id, text, is_error=True)
+            return error_result(call.id, call.name, error)
 
     def runs_tool(self, name: str) -> bool:
         """Whether a tool of that name is here."""
@@ -229,34 +228,9 @@ class LocalGateway:
         raise NetworkError(msg)
 
 
-def tools_by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
-    """The tools under their names, in order.
-
-    Raises:
-        ConfigurationError: two have one name (the model could not tell them apart), or
-            something is no tool.
-    """
-    named: dict[str, Tool] = {}
-    for tool in tools:
-        if not hasattr(tool, "definition") or not hasattr(tool, "invoke"):
-            msg = f"{tool!r} is no tool; decorate the function with @tool."
-            raise ConfigurationError(msg)
-        if tool.name in named:
-            msg = (
-                f"Two tools are named {tool.name!r} and the model could not tell them apart;"
-                " rename one, or give one server's tools a prefix=."
-            )
-            raise ConfigurationError(msg)
-        named[tool.name] = tool
-    return named
-
-
-def _inner(
-    tool: Tool, arguments: Mapping[str, Any]
-) -> tuple[str | None, Mapping[str, Any] | None]:
-    inner_call = getattr(tool, "inner_call", None)
-    found = None if inner_call is None else inner_call(arguments)
-    return (None, None) if found is None else found
+def _inner(tool: Tool, arguments: Mapping[str, Any]) -> tuple[str | None, Mapping[str, Any] | None]:
+    found = tool.resolve_call(arguments) if isinstance(tool, ResolvesCalls) else None
+    return (None, None) if found is None else (found[0].name, found[1])
 
 
 def _takes_context(function: Callable[..., Any]) -> bool:

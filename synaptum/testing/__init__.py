@@ -1,1 +1,31 @@
-"""See the modules of this package."""
+"""Doubles that live with the library: a scripted model and a clock that waits for nothing."""
+
+from synaptum.testing.fake_clock import FakeClock
+from synaptum.testing.scripted import (
+    ScriptedModel,
+    ScriptError,
+    Turn,
+    calls,
+    cut,
+    denies,
+    drops,
+    fails,
+    filtered,
+    says,
+    thinks,
+)
+
+__all__ = [
+    "FakeClock",
+    "ScriptError",
+    "ScriptedModel",
+    "Turn",
+    "calls",
+    "cut",
+    "denies",
+    "drops",
+    "fails",
+    "filtered",
+    "says",
+    "thinks",
+]

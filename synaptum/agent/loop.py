@@ -1,0 +1,367 @@
+"""The loop: read the journal, do the next thing, write it down, and again.
+
+    events -> Progress -> next_action -> perform -> append -> events ...
+
+`progress` decides, this module performs. It owns the order that makes a run survive: an
+intent is on record before anything happens, a result before anyone sees it. `run` and
+`stream` are this same generator; streaming only adds the model's fragments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+from synaptum.agent.calls import Caller
+from synaptum.agent.configuration import configuration_of, differences
+from synaptum.agent.delegate import child_run_id
+from synaptum.agent.plan import Plan
+from synaptum.agent.progress import Ask, AskPerson, Call, Done, Progress, Suspend, next_action
+from synaptum.agent.retries import Attempts
+from synaptum.agent.session import Session
+from synaptum.agent.verdict import Close, Fail
+from synaptum.errors import (
+    ConfigurationError,
+    Denied,
+    LimitExceeded,
+    NetworkError,
+    ProviderError,
+)
+from synaptum.gateway.base import CallContext
+from synaptum.journal.store import RunState
+from synaptum.vocabulary import (
+    ApprovalStep,
+    DelegateStep,
+    Disposition,
+    FinalStep,
+    Finish,
+    FinishReason,
+    Message,
+    ModelStep,
+    Phase,
+    Request,
+    Response,
+    Step,
+    StreamEvent,
+    StreamStart,
+    ToolStep,
+    Usage,
+    make_step_id,
+)
+from synaptum.vocabulary.codec import to_json
+
+__all__ = ["Run"]
+
+Events = AsyncGenerator[Step | StreamEvent, None]
+
+
+class Run:
+    """One passage through a run: from where its journal ends to its end, or to a stop."""
+
+    def __init__(self, plan: Plan, session: Session, *, streaming: bool) -> None:
+        self._plan = plan
+        self._session = session
+        self._streaming = streaming
+        self._caller = Caller(plan, session, _start_child)
+        self._configuration: dict[str, Any] | None = None
+        self._progress: Progress
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens so far, sub-agents included."""
+        return self._progress.usage
+
+    async def events(self, task: Message | None) -> Events:
+        """All events of the run: those on record, then those that happen now."""
+        state = await self._session.checkpointer.load(self._session.run_id)
+        self._begin(state, task)
+        for step in state.events:
+            self._progress.apply(step)
+            yield self._shown(step)
+        self._progress.adopt_recorded_messages()
+        while True:
+            action = next_action(self._progress, self._plan, self._session.run_id)
+            if isinstance(action, Done | Suspend):
+                return
+            if isinstance(action, Fail):
+                raise action.error
+            async with aclosing(self._perform(action)) as events:
+                async for event in events:
+                    yield event
+
+    def _perform(self, action: Ask | Call | AskPerson | Close) -> Events:
+        if isinstance(action, Ask):
+            return self._ask(action)
+        if isinstance(action, Call):
+            return self._call(action)
+        if isinstance(action, AskPerson):
+            return self._ask_person(action.target)
+        return self._close(action)
+
+    # Beginning
+
+    def _begin(self, state: RunState, task: Message | None) -> None:
+        first = state.events[0] if state.events else None
+        configuration = configuration_of(self._plan, self._served_by())
+        if first is None:
+            self._configuration = configuration
+        else:
+            self._refuse_another(first.meta.get("configuration"), configuration)
+        recorded = _recorded_task(first)
+        if task is None and recorded is None:
+            msg = f"Run {self._session.run_id!r} has no journal to go on with: give it a task."
+            raise ConfigurationError(msg)
+        if task is not None and recorded is not None and task != recorded:
+            msg = self._plan.wording.other_task.format(run_id=self._session.run_id)
+            raise ConfigurationError(msg)
+        if not isinstance(state.events[-1] if state.events else None, FinalStep):
+            self._refuse_unknown_tools(self._plan)
+            self._refuse_depth()
+        self._progress = Progress(self._plan, recorded or task)  # type: ignore[arg-type]
+
+    def _refuse_another(self, before: Any, now: dict[str, Any]) -> None:
+        wording = self._plan.wording
+        changes = differences(before or {}, now, wording)
+        if changes:
+            msg = wording.other_configuration.format(
+                run_id=self._session.run_id, changes="; ".join(changes)
+            )
+            raise ConfigurationError(msg)
+
+    def _refuse_unknown_tools(self, plan: Plan) -> None:
+        runs_tool = getattr(self._session.gateway, "runs_tool", None)
+        unknown = [] if runs_tool is None else [n for n in plan.tools if not runs_tool(n)]
+        if unknown:
+            raise ConfigurationError(plan.wording.unknown_to_gateway.format(tools=unknown))
+        for delegate in plan.delegates.values():
+            self._refuse_unknown_tools(delegate.plan)
+
+    def _refuse_depth(self) -> None:
+        value = self._plan.limits.max_delegation_depth
+        if self._plan.depth > value:
+            msg = self._plan.wording.limit_exceeded.format(
+                run_id=self._session.run_id, limit="max_delegation_depth", value=value
+            )
+            raise LimitExceeded(msg, "max_delegation_depth", value)
+
+    def _served_by(self) -> object:
+        said = getattr(self._session.gateway, "model_configuration", None)
+        return None if said is None else said()
+
+    # The model
+
+    async def _ask(self, action: Ask) -> Events:
+        step = action.step
+        if step is None:
+            request = self._plan.request(self._progress.history)
+            step = ModelStep(**self._next("model"), request=request)
+            yield await self._record(step)
+        elif step.request is not None:
+            request = step.request  # the bytes of the first time, under the same key
+        else:
+            request = self._plan.request(self._progress.history)
+        attempts = Attempts(
+            self._plan.limits, self._session.sleep, self._session.random, request.model
+        )
+        context = CallContext(self._session.run_id, step.step_id, action.approval, attempts.note)
+        outcome: Response | Denied | None = None
+        while outcome is None:
+            opened = False
+            try:
+                async with aclosing(self._answer(request, context)) as answer:
+                    async for event in answer:
+                        if isinstance(event, Response):
+                            outcome = event
+                        else:
+                            opened = opened or isinstance(event, StreamStart)
+                            yield event
+            except Denied as error:
+                outcome = error
+            except Exception as error:
+                if self._streaming and not opened and attempts.may_retry(error):
+                    yield StreamStart()  # so that every attempt shows, also one refused at once
+                await attempts.failed(error)
+        if isinstance(outcome, Denied):
+            async with aclosing(self._denied_model(step, outcome)) as events:
+                async for denial in events:
+                    yield denial
+            return
+        completed = replace(
+            step,
+            phase=Phase.COMPLETED,
+            at=self._session.now(),
+            meta=attempts.meta(),
+            response=outcome,
+            usage=outcome.usage,
+        )
+        yield await self._record(completed)
+
+    async def _answer(
+        self, request: Request, context: CallContext
+    ) -> AsyncGenerator[StreamEvent | Response, None]:
+        """One attempt: the fragments where they are wanted, and last the whole answer."""
+        gateway = self._session.gateway
+        response: Response | None = None
+        if not self._streaming:
+            response = await gateway.invoke_model(request, context)
+        else:
+            stream = gateway.stream_model(request, context)
+            try:
+                async for event in stream:
+                    yield event
+                    if isinstance(event, Finish):
+                        response = event.response
+            finally:
+                await _close_stream(stream)
+            if response is None:
+                msg = "The stream ended before the answer was whole: no finish arrived."
+                raise NetworkError(msg)
+        if response.finish_reason is FinishReason.ERROR:
+            msg = "The provider ended the answer with an error of its own."
+            raise ProviderError(msg, retryable=True)
+        yield response
+
+    async def _denied_model(self, step: ModelStep, denied: Denied) -> Events:
+        decision = denied.decision
+        if decision.disposition is Disposition.REQUIRE_APPROVAL:
+            yield await self._record(
+                ApprovalStep(
+                    **self._next("approval", {"decision": to_json(decision)}),
+                    target=step.step_id,
+                )
+            )
+        elif decision.disposition is Disposition.TERMINATE_RUN:
+            close = Close(None, "terminated", {"decision": to_json(decision)})
+            async with aclosing(self._close(close)) as events:
+                async for event in events:
+                    yield event
+        else:
+            raise denied
+
+    # Calls of the model
+
+    async def _call(self, action: Call) -> Events:
+        step = action.step
+        if step is None:
+            step = self._intent(action)
+            yield await self._record(step)
+        if isinstance(step, DelegateStep):
+            outcome = await self._caller.delegate(step, action)
+        else:
+            outcome = await self._caller.tool(step, action)
+        if outcome.child_waits is not None:
+            yield await self._record(self._wait_for_child(step, outcome.child_waits))
+            return
+        ended: dict[str, Any] = {"result": outcome.result, "meta": outcome.meta}
+        if isinstance(step, DelegateStep):
+            ended["usage"] = outcome.usage
+        yield await self._record(
+            replace(step, phase=Phase.COMPLETED, at=self._session.now(), **ended)
+        )
+
+    def _intent(self, action: Call) -> ToolStep | DelegateStep:
+        call = action.call
+        delegate = self._plan.delegates.get(call.name)
+        if delegate is not None and call.unreadable_arguments is None:
+            common = self._next("delegate")
+            return DelegateStep(
+                **common,
+                call=call,
+                child_run_id=child_run_id(self._session.run_id, common["step_id"]),
+                risk=delegate.definition.risk,
+                idempotent=delegate.definition.idempotent,
+            )
+        tool = self._plan.tools.get(call.name)
+        idempotent = tool is not None and tool.definition.idempotent
+        return ToolStep(
+            **self._next("tool"),
+            call=call,
+            risk=self._plan.risk_of(call.name),
+            idempotent=idempotent,
+        )
+
+    # People
+
+    async def _ask_person(self, target: ToolStep | DelegateStep) -> Events:
+        why = {key: target.meta[key] for key in ("decision", "message") if key in target.meta}
+        yield await self._record(
+            ApprovalStep(
+                **self._next("approval", why),
+                target=target.step_id,
+                call=target.call,
+                risk=target.risk,
+            )
+        )
+
+    def _wait_for_child(self, step: ToolStep | DelegateStep, waits: ApprovalStep) -> ApprovalStep:
+        place = {"child_run_id": waits.run_id, "child_step_id": waits.step_id}
+        why = {key: waits.meta[key] for key in ("decision", "message") if key in waits.meta}
+        return ApprovalStep(
+            **self._next("approval", {**why, **place}),
+            target=step.step_id,
+            call=waits.call,
+            risk=waits.risk,
+        )
+
+    # The end
+
+    async def _close(self, close: Close) -> Events:
+        step = self._progress.open
+        if not isinstance(step, FinalStep):
+            step = FinalStep(**self._next("final", close.meta), reason=close.reason)
+            yield await self._record(step)
+        final = replace(
+            step,
+            phase=Phase.COMPLETED,
+            at=self._session.now(),
+            output=close.output,
+            usage=self._progress.usage,
+        )
+        yield self._shown(await self._record(final))
+
+    # Writing
+
+    def _next(self, kind: str, meta: Any = None) -> dict[str, Any]:
+        seq = self._progress.next_seq
+        first = {} if self._configuration is None else {"configuration": self._configuration}
+        return {
+            "run_id": self._session.run_id,
+            "step_id": make_step_id(seq, kind),
+            "step_seq": seq,
+            "phase": Phase.ATTEMPTED,
+            "at": self._session.now(),
+            "meta": {**(meta or {}), **first},
+        }
+
+    async def _record(self, event: Step) -> Step:
+        await self._session.checkpointer.append(self._session.run_id, event)
+        self._configuration = None
+        self._progress.apply(event)
+        return event
+
+    def _shown(self, event: Step) -> Step:
+        """The event as the caller sees it: a final output in its own type."""
+        output = self._plan.output
+        if output is None or not isinstance(event, FinalStep) or event.reason != "finished":
+            return event
+        if event.phase is Phase.ATTEMPTED:
+            return event
+        return replace(event, output=output.read(event.output))
+
+
+def _start_child(plan: Plan, session: Session) -> Run:
+    return Run(plan, session, streaming=False)
+
+
+def _recorded_task(first: Step | None) -> Message | None:
+    if isinstance(first, ModelStep) and first.request is not None and first.request.messages:
+        return first.request.messages[0]
+    return None
+
+
+async def _close_stream(stream: AsyncIterator[StreamEvent]) -> None:
+    close = getattr(stream, "aclose", None)
+    if close is not None:
+        await close()

@@ -1,0 +1,212 @@
+"""One run of an agent: its name, who carries out its calls, and where its journal is kept.
+
+A session also holds the doors to time and chance, and is where a person steps in: `waiting`
+says what the run waits for, `decide` answers it, `resolve` settles a call whose fate nobody
+knows. Both are journalled before they count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from synaptum.clock import (
+    Clock,
+    Random,
+    Sleep,
+    SystemClock,
+    isoformat,
+    system_random,
+    system_sleep,
+)
+from synaptum.errors import ConfigurationError
+from synaptum.gateway.base import Gateway
+from synaptum.journal.memory import MemoryCheckpointer
+from synaptum.journal.store import Checkpointer, RunState
+from synaptum.vocabulary import (
+    ALLOW,
+    ApprovalStep,
+    Decision,
+    Disposition,
+    Phase,
+    Step,
+    ToolResult,
+    ToolStep,
+)
+from synaptum.vocabulary.codec import to_json
+
+__all__ = ["Session"]
+
+
+class Session:
+    """A run, wherever it is continued.
+
+    Args:
+        run_id: the run's name; the same name continues the same run.
+        gateway: carries out the calls.
+        checkpointer: keeps the journal; in memory where none is given.
+        clock: tells the times that the journal keeps; they never count in a comparison.
+        sleep: waits between attempts.
+        random: jitter of those waits.
+    """
+
+    def __init__(
+        self,
+        run_id: str,
+        gateway: Gateway,
+        checkpointer: Checkpointer | None = None,
+        *,
+        clock: Clock | None = None,
+        sleep: Sleep = system_sleep,
+        random: Random = system_random,
+    ) -> None:
+        if not run_id:
+            msg = "Session(run_id=''): a run needs a name, a text that is not empty."
+            raise ConfigurationError(msg)
+        self.run_id = run_id
+        self.gateway = gateway
+        self.checkpointer: Checkpointer = checkpointer or MemoryCheckpointer()
+        self.clock: Clock = clock or SystemClock()
+        self.sleep = sleep
+        self.random = random
+
+    def __repr__(self) -> str:
+        return f"Session({self.run_id!r})"
+
+    def now(self) -> str:
+        """The time as the journal writes it."""
+        return isoformat(self.clock.now_s())
+
+    def child(self, run_id: str) -> Session:
+        """A session of another run on the same gateway and store, such as a sub-agent's."""
+        return Session(
+            run_id,
+            self.gateway,
+            self.checkpointer,
+            clock=self.clock,
+            sleep=self.sleep,
+            random=self.random,
+        )
+
+    async def state(self) -> RunState:
+        """The journal so far."""
+        return await self.checkpointer.load(self.run_id)
+
+    async def waiting(self) -> ApprovalStep | None:
+        """What the run waits for a person to decide, or None.
+
+        The step names the waiting one (`target`), the call, and its risk; `meta["decision"]`
+        or `meta["message"]` says why a person is needed.
+        """
+        state = await self.state()
+        return _open_approval(state.events)
+
+    async def decide(self, step_id: str, decision: Decision) -> None:
+        """Answer an approval, for good; the run goes on when it is resumed.
+
+        In: the id of the approval step or of the step that waits. ALLOW carries the call
+        out, DENY_STEP gives the model an error with the reason, TERMINATE_RUN closes the run.
+
+        Raises:
+            ConfigurationError: nothing of that name waits, it was decided otherwise before,
+                or the decision decides nothing.
+        """
+        if decision.disposition is Disposition.REQUIRE_APPROVAL:
+            msg = "A person decides ALLOW, DENY_STEP or TERMINATE_RUN; asking again is none."
+            raise ConfigurationError(msg)
+        approval = await self._approval(step_id)
+        if approval.phase is Phase.COMPLETED:
+            if approval.decision == decision:
+                return
+            msg = f"Run {self.run_id!r}: {approval.step_id} was decided before, and that is final."
+            raise ConfigurationError(msg)
+        if "child_run_id" in approval.meta:
+            # The sub-agent's journal first: it is what counts when the process ends in between.
+            child = self.child(approval.meta["child_run_id"])
+            await child.decide(approval.meta["child_step_id"], decision)
+        await self._complete_approval(approval, decision, approval.meta)
+
+    async def resolve(
+        self, step_id: str, *, result: ToolResult | str | None = None, rerun: bool = False
+    ) -> None:
+        """Settle a call: say what came of it, or that it is to be run again.
+
+        For a call left by `UncertainEffect`, and, with `result=`, for one that waits for a
+        person, who then did it themselves.
+
+        Raises:
+            ConfigurationError: not exactly one of `result=` and `rerun=True`, or no call of
+                that name is open.
+        """
+        if (result is None) != rerun:
+            msg = "Session.resolve takes result=... or rerun=True, exactly one of the two."
+            raise ConfigurationError(msg)
+        state = await self.state()
+        approval = _open_approval(state.events)
+        if approval is not None and step_id in (approval.step_id, approval.target):
+            await self._answer_for_the_tool(approval, result)
+            return
+        step = state.events[-1] if state.events else None
+        if not isinstance(step, ToolStep) or step.phase is Phase.COMPLETED:
+            step = None
+        if step is None or step.step_id != step_id:
+            found = "no call is open" if step is None else f"the open call is {step.step_id}"
+            msg = f"Run {self.run_id!r} has no open call {step_id!r}: {found}."
+            raise ConfigurationError(msg)
+        if result is None:
+            meta: dict[str, Any] = {"needs": "rerun"}
+            whole = None
+        else:
+            meta = {"resolved": True}
+            whole = _as_result(step, result)
+        await self._append(
+            replace(step, phase=Phase.COMPLETED, at=self.now(), result=whole, meta=meta)
+        )
+
+    async def _answer_for_the_tool(
+        self, approval: ApprovalStep, result: ToolResult | str | None
+    ) -> None:
+        if result is None or approval.call is None or "child_run_id" in approval.meta:
+            msg = (
+                f"Run {self.run_id!r}: {approval.step_id} waits for a decision; use"
+                " Session.decide, or resolve a call of this run with result=..."
+            )
+            raise ConfigurationError(msg)
+        whole = ToolResult.of(approval.call.id, result) if isinstance(result, str) else result
+        meta = {**approval.meta, "result": to_json(replace(whole, call_id=approval.call.id))}
+        await self._complete_approval(approval, ALLOW, meta)
+
+    async def _complete_approval(
+        self, approval: ApprovalStep, decision: Decision, meta: Any
+    ) -> None:
+        await self._append(
+            replace(approval, phase=Phase.COMPLETED, at=self.now(), decision=decision, meta=meta)
+        )
+
+    async def _approval(self, step_id: str) -> ApprovalStep:
+        found: ApprovalStep | None = None
+        for event in (await self.state()).events:
+            if isinstance(event, ApprovalStep) and step_id in (event.step_id, event.target):
+                found = event
+        if found is None:
+            msg = (
+                f"Run {self.run_id!r} has no approval {step_id!r}, and no step that waits for one."
+            )
+            raise ConfigurationError(msg)
+        return found
+
+    async def _append(self, event: Step) -> None:
+        await self.checkpointer.append(self.run_id, event)
+
+
+def _open_approval(events: tuple[Step, ...]) -> ApprovalStep | None:
+    last = events[-1] if events else None
+    if isinstance(last, ApprovalStep) and last.phase is Phase.ATTEMPTED:
+        return last
+    return None
+
+
+def _as_result(step: ToolStep, result: ToolResult | str) -> ToolResult:
+    if isinstance(result, str):
+        return ToolResult.of(step.call.id, result)
+    return replace(result, call_id=step.call.id)
