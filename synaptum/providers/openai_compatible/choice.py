@@ -106,7 +106,7 @@ class Choice:
         source = self._source
         if source is None:
             source = self._find_source(delta)
-        if source is not None:
+        if source is not None and source != "content":  # parts of the content are read there
             thought = delta.get(source)
             if thought:
                 text = thought if isinstance(thought, str) else _details_text(thought)
