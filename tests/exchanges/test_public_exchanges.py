@@ -16,7 +16,7 @@ import pytest
 from synaptum.errors import ProviderError
 from synaptum.providers.openai_compatible import OpenAICompatible
 from synaptum.transport.sse import sse_data
-from synaptum.vocabulary import Finish, FinishReason, Thinking, ToolCallEnd, ToolCallStart, codec
+from synaptum.vocabulary import Finish, FinishReason, Thinking, ToolCallEnd, codec
 
 FOLDER = Path(
     os.environ.get("SYNAPTUM_EXCHANGES")
@@ -145,6 +145,7 @@ def check(response, messages, words, usages, name):
     thoughts = "".join(p.text for p in response.message.content if isinstance(p, Thinking))
     assert thoughts == reasoning, name
     assert [call.name for call in response.tool_calls] == [call["name"] for call in calls], name
+    cut = words and words[-1] == "length"
     for ours, theirs in zip(response.tool_calls, calls, strict=True):
         if theirs["id"]:
             assert ours.id == theirs["id"], name
@@ -153,7 +154,7 @@ def check(response, messages, words, usages, name):
             value = json.loads(theirs["text"] or "{}") or {}
         except ValueError:
             value = None
-        if isinstance(value, dict):
+        if isinstance(value, dict) and not (cut and not theirs["text"]):
             assert ours.arguments == value, name
             assert ours.unreadable_arguments is None, name
         else:
@@ -215,12 +216,14 @@ def test_streams_are_read_as_their_chunks_say(exchanges):
         thoughts = "".join(event.text for event in events if event.kind == "reasoning_delta")
         parts = events[-1].response.message.content
         assert thoughts == "".join(p.text for p in parts if isinstance(p, Thinking)), name
+        cut = sum(call.unreadable_arguments is not None for call in events[-1].response.tool_calls)
         started = [event.index for event in events[1:] if event.kind.endswith("_start")]
         ended = [event.index for event in events if event.kind.endswith("_end")]
-        assert sorted(started) == sorted(ended) == list(range(len(started))), name
+        assert sorted(started) == list(range(len(started))), name
+        assert len(ended) + cut == len(started), name
         ends = [event.call for event in events if isinstance(event, ToolCallEnd)]
-        assert tuple(ends) == events[-1].response.tool_calls, name
-        assert len(ends) == sum(isinstance(event, ToolCallStart) for event in events), name
+        whole = [c for c in events[-1].response.tool_calls if c.unreadable_arguments is None]
+        assert ends == whole, name
         seen += 1
     assert seen > 150
 
