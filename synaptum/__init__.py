@@ -43,15 +43,10 @@ if TYPE_CHECKING:
     from synaptum.models.http import HttpModel
     from synaptum.providers.base import Provider
     from synaptum.schema import json_schema_for, schema_for
-    from synaptum.tools import (
-        Tool,
-        cap_tool_output,
-        deferred,
-        merece_la_pena,
-        select_tools,
-        tool,
-        worth_deferring,
-    )
+    from synaptum.tools.base import Tool
+    from synaptum.tools.deferred import deferred, merece_la_pena, select_tools, worth_deferring
+    from synaptum.tools.function import tool
+    from synaptum.tools.result_cap import cap_tool_output
     from synaptum.vocabulary import (
         ALLOW,
         ApprovalStep,
@@ -274,7 +269,7 @@ _HOMES = {
     "TextEnd": "synaptum.vocabulary",
     "TextStart": "synaptum.vocabulary",
     "Thinking": "synaptum.vocabulary",
-    "Tool": "synaptum.tools",
+    "Tool": "synaptum.tools.base",
     "ToolCall": "synaptum.vocabulary",
     "ToolCallDelta": "synaptum.vocabulary",
     "ToolCallEnd": "synaptum.vocabulary",
@@ -288,17 +283,17 @@ _HOMES = {
     "UnsupportedRequestError": "synaptum.errors",
     "Usage": "synaptum.vocabulary",
     "Wording": "synaptum.wording",
-    "cap_tool_output": "synaptum.tools",
-    "deferred": "synaptum.tools",
+    "cap_tool_output": "synaptum.tools.result_cap",
+    "deferred": "synaptum.tools.deferred",
     "fold": "synaptum.vocabulary",
     "json_schema_for": "synaptum.schema",
     "make_step_id": "synaptum.vocabulary",
-    "merece_la_pena": "synaptum.tools",
+    "merece_la_pena": "synaptum.tools.deferred",
     "schema_for": "synaptum.schema",
-    "select_tools": "synaptum.tools",
-    "tool": "synaptum.tools",
+    "select_tools": "synaptum.tools.deferred",
+    "tool": "synaptum.tools.function",
     "unfold": "synaptum.vocabulary",
-    "worth_deferring": "synaptum.tools",
+    "worth_deferring": "synaptum.tools.deferred",
 }
 
 
