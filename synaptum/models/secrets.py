@@ -1,0 +1,47 @@
+"""Values that no repr, error or log may show."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["Secret", "Secrets"]
+
+_SHOWN: Final = "<set>"
+
+#: Shorter values (`none`, `EMPTY`, `x`) are no secrets and would be found inside words.
+_SHORTEST: Final = 8
+
+
+class Secret:
+    """A text that shows itself as `<set>`; `reveal()` gives it to the one who sends it."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """The text itself."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return _SHOWN
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        msg = "a secret is not pickled"
+        raise TypeError(msg)
+
+
+class Secrets:
+    """Takes secrets out of texts: a server's error may quote the key it was given."""
+
+    __slots__ = ("_secrets",)
+
+    def __init__(self, *secrets: Secret | None) -> None:
+        self._secrets = [s for s in secrets if s is not None and len(s.reveal()) >= _SHORTEST]
+
+    def remove_from(self, text: str) -> str:
+        """`text` with `<set>` in place of every secret."""
+        for secret in self._secrets:
+            text = text.replace(secret.reveal(), _SHOWN)
+        return text
