@@ -26,7 +26,16 @@ from typing import Any, Final
 
 from synaptum.errors import EncodingError
 
-__all__ = ["MAX_DEPTH", "decode", "digest", "encode", "loads", "wire_bytes", "wire_text"]
+__all__ = [
+    "MAX_DEPTH",
+    "decode",
+    "digest",
+    "encode",
+    "is_plain",
+    "loads",
+    "wire_bytes",
+    "wire_text",
+]
 
 #: Deepest nesting taken, in containers. Python's own C encoder stops near 1,000 frames;
 #: 200 leaves room for the caller's stack and is far beyond any body seen in the corpus.
@@ -84,7 +93,7 @@ def decode(text: str | bytes) -> Any:
     except (ValueError, RecursionError) as error:
         msg = f"This is not JSON that we can read exactly: {_cause(error)}."
         raise EncodingError(msg) from None
-    if not _is_plain(value):
+    if not is_plain(value):
         msg = f"This JSON is nested deeper than {MAX_DEPTH} levels, which no body needs."
         raise EncodingError(msg)
     return value
@@ -105,29 +114,7 @@ def loads(text: str | bytes) -> Any:
         raise EncodingError(msg) from None
 
 
-def _encode(encoder: json.JSONEncoder, value: Any) -> str:
-    # First what json would take and lose: keys that are no strings, and nesting we do not read.
-    if not _is_plain(value):
-        _explain(value, "$", MAX_DEPTH)
-    try:
-        text = encoder.encode(value)
-    except (TypeError, ValueError) as error:
-        _explain(value, "$", MAX_DEPTH)
-        msg = f"This value has no JSON form: {error}."
-        raise EncodingError(msg) from None
-    if not text.isascii() and _SURROGATE.search(text):
-        if _SPLIT_PAIR.search(text):
-            msg = (
-                "A text holds a surrogate pair as two separate code points, which JSON cannot"
-                " give back as it is; join it with .encode('utf-16', 'surrogatepass')"
-                ".decode('utf-16') first."
-            )
-            raise EncodingError(msg)
-        text = _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
-    return text
-
-
-def _is_plain(value: Any) -> bool:
+def is_plain(value: Any) -> bool:
     """Whether all keys are strings and no nesting goes beyond MAX_DEPTH; level by level."""
     level: list[Any] = [value] if isinstance(value, dict | list | tuple) else []
     for _ in range(MAX_DEPTH):
@@ -145,6 +132,28 @@ def _is_plain(value: Any) -> bool:
                 below.extend(inner for inner in item if isinstance(inner, dict | list | tuple))
         level = below
     return not level
+
+
+def _encode(encoder: json.JSONEncoder, value: Any) -> str:
+    # First what json would take and lose: keys that are no strings, and nesting we do not read.
+    if not is_plain(value):
+        _explain(value, "$", MAX_DEPTH)
+    try:
+        text = encoder.encode(value)
+    except (TypeError, ValueError) as error:
+        _explain(value, "$", MAX_DEPTH)
+        msg = f"This value has no JSON form: {error}."
+        raise EncodingError(msg) from None
+    if not text.isascii() and _SURROGATE.search(text):
+        if _SPLIT_PAIR.search(text):
+            msg = (
+                "A text holds a surrogate pair as two separate code points, which JSON cannot"
+                " give back as it is; join it with .encode('utf-16', 'surrogatepass')"
+                ".decode('utf-16') first."
+            )
+            raise EncodingError(msg)
+        text = _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    return text
 
 
 def _explain(value: Any, path: str, depth: int) -> None:

@@ -59,7 +59,11 @@ class Usage:
 
     @property
     def cache_hit_ratio(self) -> float | None:
-        """Part of the input served from cache, 0.0 to 1.0; None where it was not measured."""
+        """Part of the input served from cache, 0.0 to 1.0; None where it was not measured.
+
+        A server may count more tokens as cached than it counts as input (seen on Azure's
+        Grok models); that is 1.0.
+        """
         if self.input is None or self.cache_read is None or self.input == 0:
             return None
-        return self.cache_read / self.input
+        return min(1.0, self.cache_read / self.input)

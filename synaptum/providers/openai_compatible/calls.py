@@ -19,7 +19,7 @@ from typing import Any, Final
 from synaptum import canonical
 from synaptum.errors import EncodingError
 from synaptum.providers.openai_compatible.call_ids import made_id
-from synaptum.providers.openai_compatible.merging import combine, joined
+from synaptum.providers.openai_compatible.merging import combine, joined, json_text
 from synaptum.vocabulary import StreamEvent, ToolCall, ToolCallDelta, ToolCallStart
 
 __all__ = ["Call", "Calls", "call_events", "readable_object"]
@@ -120,7 +120,7 @@ class Calls:
             piece = ""
         elif not isinstance(piece, str):
             # An object in place of its text (builds of llama.cpp and Ollama, public reports).
-            piece = canonical.wire_text(piece)
+            piece = json_text(piece)
         call_id = item.get("id")
         if not isinstance(call_id, str):
             call_id = "" if call_id is None else str(call_id)

@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from synaptum import canonical
-from synaptum.errors import EncodingError
 from synaptum.providers.openai_compatible.calls import Calls, call_events
-from synaptum.providers.openai_compatible.merging import combine, joined
+from synaptum.providers.openai_compatible.merging import combine, joined, json_text
 from synaptum.providers.openai_compatible.think_tags import ThinkTags
 from synaptum.providers.openai_compatible.vocabulary import CHUNK_FRAMING, FINISH_REASONS
 from synaptum.vocabulary import (
@@ -140,13 +138,7 @@ class Choice:
 
     def _feed_content(self, content: Any, events: list[StreamEvent]) -> None:
         if isinstance(content, str):
-            if content:
-                if self._tags is None:
-                    self._say(content, events)
-                else:
-                    self._say_tagged(self._tags.feed(content), events)
-            else:
-                self._content = ""
+            self._feed_text(content, events)
         elif content is None:
             if self._content is _ABSENT:
                 self._content = None
@@ -156,17 +148,22 @@ class Choice:
         else:
             # A JSON object as the content of a JSON answer (Cloudflare).
             self._collect(self._delta_extra, "content", content)
-            self._say(_json_text(content), events)
+            self._say(json_text(content), events)
+
+    def _feed_text(self, text: str, events: list[StreamEvent]) -> None:
+        if not text:
+            self._content = ""
+        elif self._tags is None:
+            self._say(text, events)
+        else:
+            self._say_tagged(self._tags.feed(text), events)
 
     def _feed_part(self, part: Any, events: list[StreamEvent]) -> None:
         kind = part.get("type") if isinstance(part, Mapping) else None
         if isinstance(part, str):
             kind, part = "text", {"text": part}
         if kind == "text" and isinstance(part.get("text"), str):
-            if part["text"]:
-                self._say(part["text"], events)
-            elif self._content is not None:
-                self._content = ""
+            self._feed_text(part["text"], events)
         elif kind == "thinking":
             text = _details_text(part.get("thinking"))
             if text and self._source in (None, "content"):
@@ -325,10 +322,3 @@ def _details_text(value: Any) -> str:
             if isinstance(text, str):
                 texts.append(text)
     return "".join(texts)
-
-
-def _json_text(value: Any) -> str:
-    try:
-        return canonical.wire_text(value)
-    except EncodingError:
-        return str(value)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from synaptum import canonical
 from synaptum.errors import NetworkError, ProviderError
 from synaptum.providers.openai_compatible.failures import NAME, snippet
 
@@ -29,6 +30,14 @@ def _float(text: str) -> float | str:
 _decoder = json.JSONDecoder(parse_float=_float, parse_constant=str)
 
 
+def _decode(text: str) -> Any:
+    value = _decoder.decode(text)
+    # Only a text with that many brackets can be nested so deep: the walk is rarely needed.
+    if text.count("{") + text.count("[") > canonical.MAX_DEPTH and not canonical.is_plain(value):
+        raise RecursionError
+    return value
+
+
 def decode_body(body: bytes) -> dict[str, Any]:
     """A whole body as a JSON object.
 
@@ -37,7 +46,7 @@ def decode_body(body: bytes) -> dict[str, Any]:
     """
     text = body.decode("utf-8-sig", "replace")
     try:
-        value = _decoder.decode(text)
+        value = _decode(text)
     except (ValueError, RecursionError):
         msg = f"The server's answer is no JSON: {snippet(body)}."
         raise ProviderError(msg, provider=NAME) from None
@@ -57,7 +66,7 @@ def decode_event(data: str) -> Mapping[str, Any]:
     if data.strip() == "[DONE]":
         return DONE
     try:
-        value = _decoder.decode(data)
+        value = _decode(data)
     except (ValueError, RecursionError) as error:
         if isinstance(error, json.JSONDecodeError) and _is_torn(data, error):
             msg = f"The stream broke off inside an event, after {len(data)} characters of it."

@@ -73,7 +73,7 @@ def error_from_status(
 
 def error_in(body: Mapping[str, Any]) -> ProviderError | None:
     """The error in a body or chunk that came under a good status; None where there is none."""
-    told = _told(body, loose="choices" not in body)
+    told = _told(body, loose=not body.get("choices"))
     return None if told is None else _error(told, None, None)
 
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from synaptum import canonical
+from synaptum.errors import EncodingError
 from synaptum.providers.openai_compatible.vocabulary import JOINED_FIELDS, WORD_FIELDS
 
-__all__ = ["combine", "joined", "update"]
+__all__ = ["combine", "joined", "json_text", "update"]
 
 
 def update(kept: dict[str, Any], name: str, value: Any) -> None:
@@ -63,6 +65,14 @@ def joined(fragments: Iterable[str]) -> str:
         except UnicodeEncodeError:
             return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
     return text
+
+
+def json_text(value: Any) -> str:
+    """The text of a value that stands where the dialect has text; never raises."""
+    try:
+        return canonical.wire_text(value)
+    except EncodingError:
+        return str(value)
 
 
 def _combine_objects(values: list[Any]) -> dict[str, Any]:

@@ -189,7 +189,7 @@ def _assistant(
 def _call(call: ToolCall, profile: Profile, ids: CallIds) -> dict[str, Any]:
     if call.unreadable_arguments is not None:
         arguments = "{}"
-    elif call.arguments_text is not None and call.arguments_text.strip():
+    elif call.arguments_text is not None and call.arguments_text.strip() not in ("", "null"):
         arguments = call.arguments_text
     else:
         arguments = canonical.encode(call.arguments)
