@@ -13,7 +13,51 @@ from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-__all__ = ["ENGLISH", "SPANISH", "Wording", "current_wording", "use_wording"]
+__all__ = ["ENGLISH", "SPANISH", "EconomyWording", "Wording", "current_wording", "use_wording"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EconomyWording:
+    """The economy report: its labels, and what stands beside them.
+
+    Attributes:
+        title: fields `run_id`, `turns`.
+        one_turn, many_turns, one_time, many_times: counted words; field `count`.
+        cache, growth, prefix, total: labels.
+        cache_served: field `ratio`, 0.0 to 1.0.
+        growth_tokens: field `tokens`, a turn.
+        growth_too_short: stands for the growth of fewer than two turns.
+        prefix_rewritten: field `times`.
+        counts: fields `input`, `output`, `cached`.
+        not_measured: stands for what nobody measured; never 0.
+        causes: what broke a prefix, by `synaptum.context.prefix.Cause.code`.
+    """
+
+    title: str
+    one_turn: str
+    many_turns: str
+    cache: str
+    cache_served: str
+    growth: str
+    growth_tokens: str
+    growth_too_short: str
+    prefix: str
+    prefix_stable: str
+    prefix_rewritten: str
+    one_time: str
+    many_times: str
+    total: str
+    counts: str
+    not_measured: str
+    causes: Mapping[str, str]
+
+    def turns(self, count: int) -> str:
+        """Such as "1 turn" or "2 turns"."""
+        return (self.one_turn if count == 1 else self.many_turns).format(count=count)
+
+    def times(self, count: int) -> str:
+        """Such as "once" or "2 times"."""
+        return (self.one_time if count == 1 else self.many_times).format(count=count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +73,11 @@ class Wording:
             and the facts of that code. Types keep their JSON Schema words.
         tool_arguments: a problem of a call's arguments; fields `name`, `problem`.
         tool_value_refused: what to do after a value was refused.
+        mcp_lost: an MCP server ended during a call; `detail` is what it last wrote, or "".
+        mcp_timeout: an MCP server did not answer; field `seconds`.
+        mcp_wants_input: an MCP server asks a person for something.
+        mcp_unusable: an MCP server's answer breaks its own schema or the protocol; `detail`.
+        mcp_no_detail: an MCP server reports an error without a word.
         search_description ... dispatch_arguments: the two tools of a deferred catalogue and
             their parameters; `search_found_none` has the field `names`.
         tool_returned_unusable: a tool returned what has no JSON form; fields `name`, `type`.
@@ -59,6 +108,7 @@ class Wording:
         changed_from_to, changed: one difference of configuration; fields `what`, `before`,
             `after` (the first alone).
         part_model ... part_wording: what of a configuration differs.
+        economy: the economy report.
     """
 
     name: str
@@ -68,6 +118,11 @@ class Wording:
     tool_arguments: str
     tool_value_refused: str
     tool_returned_unusable: str
+    mcp_lost: str
+    mcp_timeout: str
+    mcp_wants_input: str
+    mcp_unusable: str
+    mcp_no_detail: str
     search_description: str
     search_query: str
     search_found_none: str
@@ -106,6 +161,7 @@ class Wording:
     part_sampling: str
     part_max_tool_chars: str
     part_wording: str
+    economy: EconomyWording
 
 
 ENGLISH = Wording(
@@ -133,6 +189,11 @@ ENGLISH = Wording(
     },
     tool_arguments="The arguments of {name} do not fit. {problem}",
     tool_value_refused="Nothing was run. Call it again with another value.",
+    mcp_lost="the server has ended; its tools cannot be called any more.{detail}",
+    mcp_timeout="the server did not answer within {seconds} seconds.",
+    mcp_wants_input="the server asks for input from a person, which it does not get here.",
+    mcp_unusable="the server's answer is not what it declares: {detail}",
+    mcp_no_detail="the server reports an error and says no more.",
     search_description="Finds tools by what they do: gives name, description and schema.",
     search_query="What you want to do, in a few words.",
     search_found_none="No tool matches. The names are: {names}.",
@@ -209,6 +270,38 @@ ENGLISH = Wording(
     part_sampling="sampling",
     part_max_tool_chars="max_tool_chars",
     part_wording="wording",
+    economy=EconomyWording(
+        title="Run {run_id} · {turns}",
+        one_turn="{count} turn",
+        many_turns="{count} turns",
+        cache="cache",
+        cache_served="{ratio:.0%} of the input served from cache",
+        growth="growth",
+        growth_tokens="{tokens:+.0f} input tokens a turn",
+        growth_too_short="unknown with fewer than two turns",
+        prefix="prefix",
+        prefix_stable="stable during the whole run",
+        prefix_rewritten="rewritten {times} — each one throws away all the cache after it",
+        one_time="once",
+        many_times="{count} times",
+        total="total",
+        counts="input={input} output={output} cached={cached}",
+        not_measured="not measured",
+        causes={
+            "model": "model: {before} → {after}",
+            "system": "system instructions: changed",
+            "system_date": (
+                "system instructions: the date in them changed ({before} → {after}); say it in a"
+                " message instead"
+            ),
+            "tools_added": "tools: added {names}",
+            "tools_removed": "tools: removed {names}",
+            "tools_reordered": "tools: another order ({before} → {after})",
+            "tools_changed": "tools: another description or schema of {names}",
+            "output": "output format: changed",
+            "messages": "messages: rewritten, only the first {kept} of {count} are the same",
+        },
+    ),
 )
 
 SPANISH = Wording(
@@ -236,6 +329,11 @@ SPANISH = Wording(
     },
     tool_arguments="Los argumentos de {name} no encajan. {problem}",
     tool_value_refused="No se ejecutó nada. Llámala otra vez con otro valor.",
+    mcp_lost="el servidor ha terminado; ya no se puede llamar a sus herramientas.{detail}",
+    mcp_timeout="el servidor no respondió en {seconds} segundos.",
+    mcp_wants_input="el servidor pide datos a una persona, y aquí no los recibe.",
+    mcp_unusable="la respuesta del servidor no es lo que declara: {detail}",
+    mcp_no_detail="el servidor comunica un error y no dice más.",
     search_description="Busca herramientas por lo que hacen: da nombre, descripción y esquema.",
     search_query="Lo que quieres hacer, en pocas palabras.",
     search_found_none="Ninguna herramienta coincide. Los nombres son: {names}.",
@@ -318,6 +416,38 @@ SPANISH = Wording(
     part_sampling="muestreo",
     part_max_tool_chars="max_tool_chars",
     part_wording="redacción",
+    economy=EconomyWording(
+        title="Run {run_id} · {turns}",
+        one_turn="{count} turno",
+        many_turns="{count} turnos",
+        cache="caché",
+        cache_served="{ratio:.0%} de la entrada servida de caché",
+        growth="crecimiento",
+        growth_tokens="{tokens:+.0f} tokens de entrada por turno",
+        growth_too_short="no se sabe con menos de dos turnos",
+        prefix="prefijo",
+        prefix_stable="estable durante todo el run",
+        prefix_rewritten="reescrito {times} — cada una tira toda la caché posterior",
+        one_time="{count} vez",
+        many_times="{count} veces",
+        total="total",
+        counts="entrada={input} salida={output} caché={cached}",
+        not_measured="sin medir",
+        causes={
+            "model": "modelo: {before} → {after}",
+            "system": "instrucciones de sistema: cambiaron",
+            "system_date": (
+                "instrucciones de sistema: cambió la fecha que llevan dentro ({before} →"
+                " {after}); dila en un mensaje"
+            ),
+            "tools_added": "herramientas: se añadió {names}",
+            "tools_removed": "herramientas: se quitó {names}",
+            "tools_reordered": "herramientas: otro orden ({before} → {after})",
+            "tools_changed": "herramientas: otra descripción u otro esquema de {names}",
+            "output": "formato de salida: cambió",
+            "messages": "mensajes: reescritos, solo los {kept} primeros de {count} son los mismos",
+        },
+    ),
 )
 
 _in_use: ContextVar[Wording] = ContextVar("synaptum_wording", default=ENGLISH)

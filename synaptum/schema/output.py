@@ -30,6 +30,8 @@ from synaptum.vocabulary import ResponseFormat
 
 __all__ = ["OutputType", "output_type"]
 
+_ROOT: Final = "$"
+
 #: A fence around the whole answer. Anchored at both ends: backticks inside a string stay.
 _FENCE: Final = re.compile(r"\s*```(?:json|JSON)?[ \t]*\r?\n(.*)\r?\n?```\s*", re.DOTALL)
 
@@ -64,11 +66,11 @@ class OutputType:
         except EncodingError as error:
             fenced = _FENCE.fullmatch(text)
             if fenced is None:
-                raise mismatch("$", "not_json", reason=str(error)) from None
+                raise mismatch(_ROOT, "not_json", reason=str(error)) from None
             try:
                 plain = canonical.decode(fenced.group(1))
             except EncodingError as inner:
-                raise mismatch("$", "not_json", reason=str(inner)) from None
+                raise mismatch(_ROOT, "not_json", reason=str(inner)) from None
         return self.read(plain)
 
     def read(self, plain: Any) -> Any:

@@ -34,6 +34,7 @@ __all__ = [
     "error_result",
     "invalid_call_result",
     "is_retryable",
+    "settle_failure",
 ]
 
 
@@ -113,6 +114,22 @@ def error_result(
     template = wording.tool_failed_for_now if is_retryable(error) else wording.tool_failed
     text = template.format(name=name, error=_told(error))
     return ToolResult.of(call_id, text, is_error=True)
+
+
+def settle_failure(call_id: str, definition: ToolDefinition, error: Exception) -> ToolResult:
+    """What `invoke` does with a failure: the error result, unless the call may be repeated.
+
+    Raises:
+        ToolExecutionError: repeating may help and is safe; it says what came of it.
+    """
+    if not (is_retryable(error) and definition.idempotent):
+        return error_result(call_id, definition.name, error)
+    if isinstance(error, ToolExecutionError):
+        raise error
+    msg = _told(error)
+    raise ToolExecutionError(
+        msg, retryable=True, retry_after=getattr(error, "retry_after", None)
+    ) from error
 
 
 def invalid_call_result(

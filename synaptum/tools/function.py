@@ -25,7 +25,6 @@ from synaptum.errors import (
     EncodingError,
     InvalidToolCallError,
     NeedsHumanError,
-    ToolExecutionError,
     UncertainEffect,
 )
 from synaptum.schema.annotations import schema_of_signature
@@ -35,7 +34,7 @@ from synaptum.schema.problems import MismatchError, RefusedValueError, SchemaPro
 from synaptum.schema.shapes import first_line, local_names
 from synaptum.schema.signature import Signature, function_behind, signature_of
 from synaptum.schema.validate import check_schema, validate
-from synaptum.tools.base import error_result, is_retryable
+from synaptum.tools.base import settle_failure
 from synaptum.tools.results import result_of
 from synaptum.vocabulary import Risk, ToolDefinition, ToolResult
 from synaptum.wording import ENGLISH, current_wording
@@ -118,7 +117,7 @@ class FunctionTool(Generic[P, R]):
         except _PASSES_THROUGH:
             raise
         except Exception as error:
-            return self._failed(call_id, error)
+            return settle_failure(call_id, self._definition, error)
         return result_of(call_id, self.name, value)
 
     def _read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,18 +133,6 @@ class FunctionTool(Generic[P, R]):
         if isinstance(outcome, _Raised):
             raise outcome.error
         return await outcome if inspect.isawaitable(outcome) else outcome
-
-    def _failed(self, call_id: str, error: Exception) -> ToolResult:
-        if is_retryable(error) and self._definition.idempotent:
-            if isinstance(error, ToolExecutionError):
-                raise error
-            msg = f"{type(error).__name__}: {error}"
-            raise ToolExecutionError(
-                msg,
-                retryable=True,
-                retry_after=getattr(error, "retry_after", None),
-            ) from error
-        return error_result(call_id, self.name, error)
 
 
 def _is_async(function: Any) -> bool:
