@@ -260,10 +260,7 @@ class HttpModel:
         try:
             yield
         except SynaptumError as error:
-            error.args = tuple(
-                self._secrets.remove_from(part) if isinstance(part, str) else part
-                for part in error.args
-            )
+            self._secrets.remove_from_error(error)
             if isinstance(error, ProviderError):
                 if error.retry_after is None:
                     error.retry_after = retry_after_s(reply.headers, self._clock.now_s())

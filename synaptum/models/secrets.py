@@ -45,3 +45,14 @@ class Secrets:
         for secret in self._secrets:
             text = text.replace(secret.reveal(), _SHOWN)
         return text
+
+    def remove_from_error(self, error: BaseException) -> None:
+        """The same for the words of an error and of those it came from, in place."""
+        seen: set[int] = set()
+        link: BaseException | None = error
+        while link is not None and id(link) not in seen:
+            seen.add(id(link))
+            link.args = tuple(
+                self.remove_from(part) if isinstance(part, str) else part for part in link.args
+            )
+            link = link.__cause__ or link.__context__

@@ -1,0 +1,86 @@
+"""The key travels to its server and shows nowhere else."""
+
+from __future__ import annotations
+
+import json
+import logging
+import pickle
+import traceback
+
+import pytest
+from support.letters import Letters
+from support.loopback import Answer, LoopbackServer, chat_body, sse
+
+from synaptum.errors import ConfigurationError, SynaptumError
+from synaptum.models.http import HttpModel
+from synaptum.vocabulary import Message, Request
+
+KEY = "quite-a-secret-key-0123456789"
+REQUEST = Request("tiny", [Message.user("Hi.")])
+
+
+@pytest.mark.asyncio
+async def test_the_key_is_sent_as_a_bearer_token() -> None:
+    with LoopbackServer([Answer(body=chat_body())]) as server:
+        await HttpModel(server.base_url, api_key=f" {KEY}\n")(REQUEST)
+
+    assert server.requests[0].header("authorization") == f"Bearer {KEY}"
+
+
+def test_a_repr_says_only_that_there_is_a_key() -> None:
+    with_key = HttpModel("http://h/v1?token=hidden", KEY, headers={"api-key": KEY})
+
+    assert repr(with_key) == (
+        "HttpModel('http://h/v1/chat/completions', api_key=<set>, provider='openai-compatible')"
+    )
+    assert "api_key=None" in repr(HttpModel("http://h/v1"))
+    assert KEY not in repr(vars(with_key))
+
+
+def test_a_model_with_a_key_is_not_pickled() -> None:
+    with pytest.raises(TypeError):
+        pickle.dumps(HttpModel("http://h/v1", KEY))
+
+
+@pytest.mark.parametrize("key", ["", "  ", "a b", "a\nb", "clé"])
+def test_what_no_key_can_be_is_refused_without_being_shown(key: str) -> None:
+    with pytest.raises(ConfigurationError, match="api_key") as caught:
+        HttpModel("http://h/v1", key)
+
+    assert not key.strip() or key not in str(caught.value)
+
+
+ECHO = f"Incorrect key provided: {KEY}."
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(Answer(401, body=json.dumps({"error": {"message": ECHO}})), id="error"),
+        pytest.param(Answer(401, body=ECHO), id="text"),
+        pytest.param(Answer(200, body=json.dumps({"error": {"message": ECHO}})), id="good status"),
+        pytest.param(Answer(chunks=[sse({"error": {"message": ECHO}})]), id="stream"),
+        pytest.param(Answer(chunks=[sse({"oops": ECHO})]), id="stream of another dialect"),
+        pytest.param(Answer(302, headers=[("location", f"http://h/?{KEY}")], body=""), id="moved"),
+        pytest.param(Answer(drop_after=-1), id="no answer"),
+    ],
+)
+@pytest.mark.parametrize("given", ["api_key", "header"])
+@pytest.mark.parametrize("provider", [None, Letters()], ids=["ours", "other"])
+async def test_an_error_never_shows_the_key_even_when_the_server_repeats_it(
+    answer: Answer, given: str, provider: Letters | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with LoopbackServer([answer]) as server:
+        if given == "api_key":
+            model = HttpModel(server.base_url, KEY, provider=provider)
+        else:
+            model = HttpModel(server.base_url, headers={"API-Key": KEY}, provider=provider)
+        with pytest.raises(SynaptumError) as caught:
+            async for _ in model.stream(REQUEST):
+                pass
+
+    shown = "".join(traceback.format_exception(caught.value)) + repr(vars(caught.value))
+    assert KEY not in shown
+    assert KEY not in caplog.text
