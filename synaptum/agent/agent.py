@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from synaptum.agent.delegate import Delegate
 from synaptum.agent.limits import Limits
@@ -20,9 +20,10 @@ from synaptum.wording import ENGLISH, Wording
 
 __all__ = ["Agent", "Task"]
 
-#: What a run is asked: a text, content parts (text with images ...), or None to go on with
-#: a run that is on record.
-Task = str | Sequence[ContentPart] | None
+#: What a run is asked: a text, content parts (text with images ...), a conversation to go on
+#: from (worked turns for a small model, an earlier chat), or None to go on with a run that is
+#: on record.
+Task = str | Sequence[ContentPart] | Sequence[Message] | None
 
 
 class Agent:
@@ -106,7 +107,7 @@ class Agent:
             LimitExceeded, NoObjectGeneratedError, InvalidToolCallError, Denied: as they say.
             SynaptumError: what the model raised once no retry was left.
         """
-        events = Run(self._plan, session, streaming=False).events(_message(task))
+        events = Run(self._plan, session, streaming=False).events(_opening(task))
         return events  # type: ignore[return-value] # without streaming there are only steps
 
     def stream(self, task: Task, *, session: Session) -> AsyncGenerator[Step | StreamEvent, None]:
@@ -116,15 +117,24 @@ class Agent:
         fragments; a retry opens the cycle again with another `StreamStart` and withdraws
         nothing. Ending the iteration closes the stream of the model.
         """
-        return Run(self._plan, session, streaming=True).events(_message(task))
+        return Run(self._plan, session, streaming=True).events(_opening(task))
 
 
-def _message(task: Task) -> Message | None:
+def _opening(task: Task) -> tuple[Message, ...] | None:
     if task is None:
         return None
     if isinstance(task, str):
-        return Message.user(task)
-    return Message(Role.USER, tuple(task))
+        return (Message.user(task),)
+    messages = tuple(item for item in task if isinstance(item, Message))
+    if not messages:
+        return (Message(Role.USER, tuple(cast("Sequence[ContentPart]", task))),)
+    if len(messages) != len(task) or messages[-1].role is Role.ASSISTANT:
+        msg = (
+            "A task is a text, content parts, or messages of which the last is not the"
+            " assistant's: ask something."
+        )
+        raise ConfigurationError(msg)
+    return messages
 
 
 def _by_name(delegates: Iterable[Delegate], taken: set[str]) -> dict[str, Delegate]:

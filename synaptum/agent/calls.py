@@ -48,7 +48,7 @@ __all__ = ["Caller", "ChildRun", "Outcome"]
 class ChildRun(Protocol):
     """The run of a sub-agent, as far as its caller sees it."""
 
-    def events(self, task: Message | None) -> AsyncGenerator[Any, None]:
+    def events(self, task: tuple[Message, ...] | None) -> AsyncGenerator[Any, None]:
         """Run it, or go on with it."""
         ...
 
@@ -137,7 +137,7 @@ class Caller:
         child = self._start_child(delegate.plan, self._session.child(step.child_run_id))
         last: Any = None
         try:
-            async with aclosing(child.events(Message.user(brief))) as events:
+            async with aclosing(child.events((Message.user(brief),))) as events:
                 async for event in events:
                     last = event
         except (LimitExceeded, NoObjectGeneratedError, Denied) as error:

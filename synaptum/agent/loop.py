@@ -73,7 +73,7 @@ class Run:
         """Tokens so far, sub-agents included."""
         return self._progress.usage
 
-    async def events(self, task: Message | None) -> Events:
+    async def events(self, task: tuple[Message, ...] | None) -> Events:
         """All events of the run: those on record, then those that happen now."""
         state = await self._session.checkpointer.load(self._session.run_id)
         self._begin(state, task)
@@ -102,7 +102,7 @@ class Run:
 
     # Beginning
 
-    def _begin(self, state: RunState, task: Message | None) -> None:
+    def _begin(self, state: RunState, task: tuple[Message, ...] | None) -> None:
         first = state.events[0] if state.events else None
         configuration = configuration_of(self._plan, self._served_by())
         if first is None:
@@ -355,9 +355,9 @@ def _start_child(plan: Plan, session: Session) -> Run:
     return Run(plan, session, streaming=False)
 
 
-def _recorded_task(first: Step | None) -> Message | None:
+def _recorded_task(first: Step | None) -> tuple[Message, ...] | None:
     if isinstance(first, ModelStep) and first.request is not None and first.request.messages:
-        return first.request.messages[0]
+        return tuple(first.request.messages)
     return None
 
 

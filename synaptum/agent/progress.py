@@ -109,9 +109,9 @@ class Progress:
         usage: tokens so far, sub-agents included.
     """
 
-    def __init__(self, plan: Plan, task: Message) -> None:
+    def __init__(self, plan: Plan, task: tuple[Message, ...]) -> None:
         self._plan = plan
-        self.history = History([task])
+        self.history = History(task)
         self.next_seq = 0
         self.usage = Usage.zero()
         self.open: Step | None = None

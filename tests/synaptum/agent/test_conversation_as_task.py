@@ -1,0 +1,43 @@
+"""A run can go on from a conversation: worked turns for a small model, or an earlier chat."""
+
+import pytest
+
+from synaptum import Agent, ConfigurationError, Message, Session
+from synaptum.testing import ScriptedModel
+
+CHAT = [Message.user("I live in Rome."), Message.assistant("Noted."), Message.user("Where?")]
+
+
+@pytest.mark.asyncio
+async def test_the_conversation_travels_before_the_question() -> None:
+    model = ScriptedModel("In Rome.")
+    session = Session("r1", model.gateway())
+
+    steps = [s async for s in Agent("a", model="scripted").run(CHAT, session=session)]
+
+    assert model.requests[0].messages == tuple(CHAT)
+    assert steps[-1].output == "In Rome."  # type: ignore[union-attr]
+
+
+@pytest.mark.asyncio
+async def test_a_run_is_resumed_with_the_same_conversation_and_refuses_another() -> None:
+    model = ScriptedModel("In Rome.")
+    session = Session("r1", model.gateway())
+    agent = Agent("a", model="scripted")
+    first = [s async for s in agent.run(CHAT, session=session)]
+
+    again = [s async for s in agent.run(CHAT, session=session)]
+    with pytest.raises(ConfigurationError):
+        async for _ in agent.run(CHAT[2:], session=session):
+            pass
+
+    assert again == first
+    assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize("task", [CHAT[:2], [*CHAT, "and more"]])
+def test_a_conversation_that_asks_nothing_is_refused(task: list[Message]) -> None:
+    session = Session("r1", ScriptedModel("never").gateway())
+
+    with pytest.raises(ConfigurationError, match="of which the last is not the assistant's"):
+        Agent("a", model="scripted").run(task, session=session)
