@@ -103,6 +103,14 @@ class Case:
         return self.id.split("/", 1)[0]
 
     @property
+    def shown_folder(self) -> str:
+        """The folder as messages name it: from here, where it is below here."""
+        here = Path.cwd()
+        return str(
+            self.folder.relative_to(here) if self.folder.is_relative_to(here) else self.folder
+        )
+
+    @property
     def exchange_path(self) -> Path:
         """The evidence: a cassette that only recording writes."""
         return self.folder / "exchange.yaml"

@@ -1,0 +1,87 @@
+"""`pytest corpus`: every `case.yaml` becomes one test for each adapter named."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_synaptum.corpus.case import Case, is_case_file, load_case
+from pytest_synaptum.corpus.checking import CaseFailure, check_case
+from pytest_synaptum.corpus.flags import Flags, find_flags
+from pytest_synaptum.corpus.providers import REFERENCE, is_reference, load_adapter
+from pytest_synaptum.errors import PluginError
+from pytest_synaptum.session import session_of
+
+__all__ = ["CaseFile", "CaseItem", "collect_case"]
+
+
+def collect_case(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """The collector of a case; None where the file is somebody else's `case.yaml`."""
+    if not is_case_file(path):
+        return None
+    file: CaseFile = CaseFile.from_parent(parent, path=path)
+    return file
+
+
+class CaseFile(pytest.File):
+    """One case."""
+
+    def collect(self) -> Iterator[CaseItem]:
+        """One item for each adapter."""
+        flags = find_flags(self.path)
+        case = load_case(self.path, flags)
+        for spec in session_of(self.config).options.providers or (REFERENCE,):
+            yield CaseItem.from_parent(self, name=spec, case=case, flags=flags)
+
+    def repr_failure(  # type: ignore[override]
+        self, excinfo: pytest.ExceptionInfo[BaseException]
+    ) -> Any:
+        """A file that cannot be read is one sentence, without a traceback."""
+        if isinstance(excinfo.value, PluginError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)
+
+
+class CaseItem(pytest.Item):
+    """One case under one adapter; its name is the adapter's."""
+
+    def __init__(self, *, case: Case, flags: Flags, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.case = case
+        self.flags = flags
+        # `-k` selects by what a case shows and where it comes from.
+        self.extra_keyword_matches.update((case.id, case.kind, *case.flags))
+
+    def runtest(self) -> None:
+        """Record where that is asked for, then check."""
+        session = session_of(self.config)
+        options = session.options
+        absent = not self.case.exchange_path.is_file()
+        if self.case.kind == "recorded" and (options.rerecord or (options.record and absent)):
+            from pytest_synaptum.corpus.recording import record_case
+            from pytest_synaptum.live import live_server
+
+            server = live_server(session, options.base_url, options.model)
+            record_case(self.case, server.base_url, api_key=server.api_key)
+            session.tally.recorded += len(self.case.asks)
+        update = options.update and is_reference(self.name)
+        session.tally.goldens_checked += 1
+        dialect = load_adapter(self.name, self.case.profile)
+        if check_case(self.case, self.flags, self.name, dialect, update=update):
+            session.tally.goldens_written += 1
+
+    def repr_failure(  # type: ignore[override]
+        self, excinfo: pytest.ExceptionInfo[BaseException]
+    ) -> Any:
+        """Our own failures say all there is to say; others keep their traceback."""
+        if isinstance(excinfo.value, CaseFailure | PluginError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)
+
+    def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
+        """Where the case is, and how it is called."""
+        return self.path, None, f"{self.case.id} [{self.name}]"
