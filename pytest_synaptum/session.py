@@ -15,7 +15,7 @@ import pytest
 
 from pytest_synaptum.options import Options
 
-__all__ = ["Session", "Tally", "session_of", "set_session", "summary_lines"]
+__all__ = ["REPORTS", "Session", "Tally", "session_of", "set_session", "summary_lines"]
 
 
 @dataclass(slots=True)
@@ -27,6 +27,7 @@ class Tally:
         tokens_unknown: replayed answers that do not say what they cost.
         seconds: time the recorded server took for the replayed answers.
         unused: one line for each recorded exchange that nobody asked for.
+        unused_goldens: one line for each golden that no test checked.
         kept_back: one line for each cassette that was not written, with the reason.
     """
 
@@ -38,6 +39,7 @@ class Tally:
     tokens_unknown: int = 0
     seconds: float = 0.0
     unused: list[str] = field(default_factory=list)
+    unused_goldens: list[str] = field(default_factory=list)
     kept_back: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -83,6 +85,9 @@ class Session:
 
 _KEY = pytest.StashKey[Session]()
 
+#: Phase by phase reports of an item, for those who act on its outcome at teardown.
+REPORTS = pytest.StashKey[dict[str, pytest.TestReport]]()
+
 
 def set_session(config: pytest.Config, session: Session) -> None:
     """Keep `session` with the configuration."""
@@ -105,6 +110,8 @@ def summary_lines(tally: Tally) -> Iterator[str]:
     if tally.goldens_checked or tally.goldens_written:
         checked = f"{_count(tally.goldens_checked, 'golden')} checked"
         parts.append(f"{checked}, {tally.goldens_written:,} written")
+    if tally.unused_goldens:
+        parts.append(f"{_count(len(tally.unused_goldens), 'golden')} unused")
     if tally.replayed:
         parts.append(_tokens(tally))
         parts.append(f"{tally.seconds:.1f} s not waited")
@@ -112,6 +119,8 @@ def summary_lines(tally: Tally) -> Iterator[str]:
         yield "synaptum: " + "; ".join(parts)
     for line in sorted(tally.unused):
         yield f"  unused: {line}"
+    for line in sorted(tally.unused_goldens):
+        yield f"  unused golden: {line}"
     for line in sorted(tally.kept_back):
         yield f"  not written: {line}"
     for line in sorted(set(tally.notes)):
