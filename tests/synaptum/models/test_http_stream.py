@@ -54,9 +54,8 @@ def letters(*bits: str, end: bool = True) -> list[bytes]:
 
 
 async def test_a_stream_gives_the_same_response_as_a_whole_answer() -> None:
-    with LoopbackServer([Answer(chunks=chat_stream(["Hel", "lo."])), Answer(body=chat_body())]) as (
-        server
-    ):
+    answers = [Answer(chunks=chat_stream(["Hel", "lo."])), Answer(body=chat_body())]
+    with LoopbackServer(answers) as server:
         model = HttpModel(server.base_url)
         events = await listen(model)
         whole = await model(REQUEST)
