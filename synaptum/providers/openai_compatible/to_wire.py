@@ -104,12 +104,12 @@ def _messages(request: Request, profile: Profile) -> list[dict[str, Any]]:
     wire: list[dict[str, Any]] = []
     ids = CallIds(profile.call_id_pattern)
     system = request.system
-    messages: Sequence[Message] = request.messages
+    leading = 0
     if profile.developer == "leading":
-        system, messages = _with_leading_developer(system, messages)
+        system, leading = _with_leading_developer(system, request.messages)
     if system is not None:
         wire.append({"role": profile.system_role, "content": system})
-    for position, message in enumerate(messages):
+    for position, message in enumerate(request.messages[leading:], leading):
         if message.role is Role.ASSISTANT:
             turn = _assistant(message, position, profile, ids)
             if turn is not None:
@@ -138,7 +138,8 @@ def _messages(request: Request, profile: Profile) -> list[dict[str, Any]]:
 
 def _with_leading_developer(
     system: str | None, messages: Sequence[Message]
-) -> tuple[str | None, Sequence[Message]]:
+) -> tuple[str | None, int]:
+    """The system prompt with the developer turns that lead, and how many those are."""
     leading = 0
     texts = [] if system is None else [system]
     for message in messages:
@@ -146,9 +147,7 @@ def _with_leading_developer(
             break
         texts.append(text_of(message.content, f"messages[{leading}]"))
         leading += 1
-    if not leading:
-        return system, messages
-    return "\n\n".join(texts), messages[leading:]
+    return ("\n\n".join(texts) if texts else None), leading
 
 
 def _joined(left: Any, right: Any) -> Any:
