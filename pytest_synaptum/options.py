@@ -88,7 +88,11 @@ def add_options(parser: pytest.Parser) -> None:
         parser.addini(f"synaptum_{name}", text, default=None)
     text = "Adapter that the corpus cases test: a name or module:object; repeatable."
     group.addoption(
-        "--synaptum-provider", metavar="NAME|module:object", action="append", default=None, help=text
+        "--synaptum-provider",
+        metavar="NAME|module:object",
+        action="append",
+        default=None,
+        help=text,
     )
     parser.addini("synaptum_provider", text, type="linelist", default=[])
     parser.addini(
@@ -142,7 +146,9 @@ def read_options(config: pytest.Config) -> Options:
         base_url=value("base_url"),
         model=value("model"),
         server=server,
-        corpus=str(config.getoption("--synaptum-corpus") or config.getini("synaptum_corpus") or "corpus"),
+        corpus=str(
+            config.getoption("--synaptum-corpus") or config.getini("synaptum_corpus") or "corpus"
+        ),
         report=config.getoption("--synaptum-report") or config.getini("synaptum_report") or None,
         providers=tuple(
             config.getoption("--synaptum-provider") or config.getini("synaptum_provider")

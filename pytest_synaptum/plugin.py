@@ -6,6 +6,7 @@ what a fixture needs is imported when a test asks for it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,15 +16,12 @@ import pytest
 from pytest_synaptum import hookspecs
 from pytest_synaptum.marker import MARKER_HELP, check_marks, marker_of
 from pytest_synaptum.options import add_options, read_options
-from pytest_synaptum.session import Session, Tally, session_of, set_session, summary_lines
+from pytest_synaptum.session import REPORTS, Session, Tally, session_of, set_session, summary_lines
 
 if TYPE_CHECKING:
     from pytest_synaptum.golden.fixture import Golden
     from pytest_synaptum.recorded import RecordedHttp, RecordedProvider
     from pytest_synaptum.recording import Recording
-
-#: Phase by phase reports of an item, for those who act on its outcome at teardown.
-REPORTS = pytest.StashKey[dict[str, pytest.TestReport]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -62,7 +60,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Keep the outcome of each phase where fixtures find it at teardown."""
     report = yield
-    item.stash.setdefault(REPORTS, {})[report.when or ""] = report
+    item.stash.setdefault(REPORTS, {})[report.when] = report
     return report
 
 
@@ -122,6 +120,15 @@ def pytest_testnodedown(node: Any, error: object) -> None:
     plain = getattr(node, "workeroutput", {}).get("synaptum")
     if plain is not None:
         session_of(node.config).tally.add(Tally.from_plain(plain))
+
+
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    """A comparison of a run's calls says at which call it parted."""
+    trajectories = sys.modules.get("pytest_synaptum.trajectories")
+    if op != "==" or trajectories is None:
+        return None
+    lines: list[str] | None = trajectories.explain(left, right)
+    return lines
 
 
 def pytest_terminal_summary(
@@ -201,7 +208,7 @@ def model_double(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]
     """A model that answers from a script: `model_double("Hello", calls("search", q="x"))`."""
     from pytest_synaptum.doubles import scripted_models
 
-    with scripted_models(request.node) as make:
+    with scripted_models(lambda: _passed(request.node)) as make:
         yield make
 
 
@@ -210,9 +217,11 @@ def synaptum_golden(request: pytest.FixtureRequest) -> Iterator[Golden]:
     """Compare values with this test's golden file: `synaptum_golden.check(value)`."""
     from pytest_synaptum.golden.fixture import golden_of
 
-    def passed() -> bool:
-        report = request.node.stash.get(REPORTS, {}).get("call")
-        return report is not None and report.passed
-
-    with golden_of(request.node, passed) as golden:
+    with golden_of(request.node, lambda: _passed(request.node)) as golden:
         yield golden
+
+
+def _passed(item: pytest.Item) -> bool:
+    """Whether the test's body passed; for fixtures, at teardown."""
+    report = item.stash.get(REPORTS, {}).get("call")
+    return report is not None and report.passed

@@ -21,7 +21,7 @@ import pytest
 
 from pytest_synaptum.errors import PluginError
 
-__all__ = ["NetworkRefusedError", "forbidden", "guarded", "opened", "refusals_of"]
+__all__ = ["NetworkRefusedError", "forbidden", "guarded", "is_loopback", "opened", "refusals_of"]
 
 
 class NetworkRefusedError(PluginError, RuntimeError):
@@ -116,13 +116,13 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
         if sock.family not in {socket.AF_INET, socket.AF_INET6} or not address:
             return
         host, port = str(address[0]), int(address[1])
-        if not _is_loopback(host):
+        if not is_loopback(host):
             _refuse(guard, f"{host}:{port}", "only loopback can be reached while not recording")
         elif (_plain(host), port) in guard.forbidden:
             _refuse(guard, f"{host}:{port}", "that server is being replayed from a cassette")
     elif event in {"socket.getaddrinfo", "socket.gethostbyname"}:
         host = args[0].decode("ascii", "replace") if isinstance(args[0], bytes) else args[0]
-        if host and not _is_address(host) and not _is_loopback(host):
+        if host and not _is_address(host) and not is_loopback(host):
             _refuse(guard, host, "only loopback can be reached while not recording")
 
 
@@ -136,7 +136,8 @@ def _refuse(guard: _Guard, where: str, why: str) -> None:
     raise NetworkRefusedError(msg)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a name or address is this machine."""
     name = host.rstrip(".").lower()
     if name in {"localhost", ""} or name.endswith(".localhost"):
         return True
@@ -161,4 +162,4 @@ def _is_address(host: str) -> bool:
 
 def _plain(host: str) -> str:
     """One spelling for every way to say this machine."""
-    return "loopback" if _is_loopback(host) else host
+    return "loopback" if is_loopback(host) else host

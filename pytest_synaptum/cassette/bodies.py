@@ -36,7 +36,9 @@ Kind = Literal["json", "sse", "text", "base64"]
 
 #: Characters that YAML does not keep as they are in a block: controls, line breaks other
 #: than LF, the byte order mark, and code points that are no characters.
-UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+UNSAFE: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
+)
 
 DEFAULT_STYLE: Final = "compact"
 DEFAULT_PREFIX: Final = "data: "
@@ -121,7 +123,9 @@ def split_body(body: bytes, *, stream: bool = False) -> Body:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
         return Body(kind="base64", value=base64.b64encode(body).decode("ascii"))
-    return (parse_sse(text) if stream else None) or _split_json(text) or Body(kind="text", value=text)
+    return (
+        (parse_sse(text) if stream else None) or _split_json(text) or Body(kind="text", value=text)
+    )
 
 
 def join_body(body: Body) -> bytes:

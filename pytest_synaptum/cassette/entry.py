@@ -135,7 +135,7 @@ def _body(fields: Mapping[str, Any], section: str) -> Body:
     if len(kinds) > 1:
         msg = f"{section} has two bodies, {kinds[0]} and {kinds[1]}"
         raise FieldError(msg)
-    notes = {name: _text(fields, name, section) for name in _BODY_NOTES if name in fields}
+    notes: dict[str, Any] = {name: _text(fields, name, section) for name in _BODY_NOTES if name in fields}
     if not kinds:
         return Body(kind="text", value="", **notes)
     kind = kinds[0]
@@ -147,7 +147,9 @@ def _body(fields: Mapping[str, Any], section: str) -> Body:
             msg = f"{section}.sse is no text of one event a line"
             raise FieldError(msg)
         return Body(kind="sse", events=tuple(value), **notes)
-    return Body(kind="text" if kind == "text" else "base64", value=_text(fields, kind, section), **notes)
+    return Body(
+        kind="text" if kind == "text" else "base64", value=_text(fields, kind, section), **notes
+    )
 
 
 def _joined(body: Body, section: str) -> bytes:

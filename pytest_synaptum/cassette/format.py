@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from synaptum.canonical import decode
-from synaptum.errors import EncodingError
-
 from pytest_synaptum.cassette.entry import Entry, FieldError
 from pytest_synaptum.cassette.layout import FORMAT, FORMAT_LINE, NotOurLayoutError
 from pytest_synaptum.cassette.lines import read_lines
 from pytest_synaptum.errors import FileFormatError
 from pytest_synaptum.exchange import Exchange
+from synaptum.canonical import decode
+from synaptum.errors import EncodingError
 
 __all__ = ["MAX_BYTES", "Cassette", "load_cassette", "parse_cassette"]
 
@@ -106,7 +105,9 @@ def _from_yaml(text: str, where: str) -> Cassette:
 
     value = load(text, source=where)
     if not isinstance(value, dict) or "synaptum" not in value:
-        msg = f"{where}: this is no cassette: it does not begin with `synaptum: {FORMAT}`; {_REPAIR}."
+        msg = (
+            f"{where}: this is no cassette: it does not begin with `synaptum: {FORMAT}`; {_REPAIR}."
+        )
         raise FileFormatError(msg)
     _check_version(value["synaptum"], where)
     for key in value:

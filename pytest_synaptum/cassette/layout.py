@@ -34,7 +34,7 @@ FORMAT_LINE: Final = f"synaptum: {FORMAT}\n"
 _PLAIN = re.compile(r"[A-Za-z/](?:[A-Za-z0-9 ._/?&=%+~;,()-]*[A-Za-z0-9._/?&=%+~;()-])?")
 _PLAIN_IN_FLOW = re.compile(r"[A-Za-z/](?:[A-Za-z0-9 ._/=+;()-]*[A-Za-z0-9._/=+;()-])?")
 #: Words that some YAML reader takes for a boolean or a null.
-_WORDS = frozenset("true false null yes no on off y n".split())
+_WORDS = frozenset(["true", "false", "null", "yes", "no", "on", "off", "y", "n"])
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 #: Where a line with text begins; blank lines carry no indentation.
 _LINE_END = re.compile(r"\n(?!\n)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 from hypothesis import example, given
@@ -21,7 +22,9 @@ json_values = st.recursive(
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text()
     | st.sampled_from(["no", "12:30:45", "<a&b>", "a/b", "\u2028", "\ud800", "\ufeff", "\x85"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 styles = st.sampled_from(
@@ -45,12 +48,17 @@ def sse_bodies(draw: st.DrawFn) -> bytes:
     end = draw(st.sampled_from([b"\n\n", b"\r\n\r\n"]))
     prefix = draw(st.sampled_from([b"data: ", b"data:", b": note", b"event: x\ndata: "]))
     events = draw(st.lists(json_bodies() | st.sampled_from([b"[DONE]", b" x", b""]), max_size=4))
-    return b"".join(prefix + event + end for event in events) + draw(st.sampled_from([b"", b"data: {"]))
+    return b"".join(prefix + event + end for event in events) + draw(
+        st.sampled_from([b"", b"data: {"])
+    )
 
 
-bodies = st.binary(max_size=40) | st.text(max_size=40).map(str.encode) | json_bodies() | sse_bodies()
+bodies = (
+    st.binary(max_size=40) | st.text(max_size=40).map(str.encode) | json_bodies() | sse_bodies()
+)
 headers = st.lists(
-    st.tuples(st.sampled_from(["content-type", "retry-after", "x-a"]), st.text(max_size=12)), max_size=3
+    st.tuples(st.sampled_from(["content-type", "retry-after", "x-a"]), st.text(max_size=12)),
+    max_size=3,
 ).map(tuple)
 
 
@@ -67,7 +75,7 @@ def exchanges(draw: st.DrawFn) -> Exchange:
     body = draw(bodies)
     cuts = sorted(draw(st.lists(st.integers(0, len(body)), max_size=4)))
     edges = [0, *cuts, len(body)]
-    chunks = tuple(body[a:b] for a, b in zip(edges, edges[1:], strict=False))
+    chunks = tuple(body[a:b] for a, b in itertools.pairwise(edges))
     if draw(st.booleans()):
         chunks = (body,) if body else ()
     timed = draw(st.booleans())
@@ -109,7 +117,9 @@ def test_any_exchanges_survive_a_cassette_read_by_line(recorded: list[Exchange])
 
 
 @given(st.lists(exchanges(), max_size=4))
-def test_any_exchanges_survive_a_cassette_read_by_the_strict_loader(recorded: list[Exchange]) -> None:
+def test_any_exchanges_survive_a_cassette_read_by_the_strict_loader(
+    recorded: list[Exchange],
+) -> None:
     text = dump_cassette(recorded, {"server": "a, b", "model": "true"})
     rewritten = strict_yaml.dump(strict_yaml.load(text, source="x"))
 
