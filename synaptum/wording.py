@@ -98,7 +98,7 @@ class Wording:
             `output`.
         limit_exceeded: fields `run_id`, `limit`, `value`.
         uncertain_effect: fields `run_id`, `step_id`, `name`.
-        no_object: no answer fitted; fields `samples`, `error`.
+        no_object: no answer fitted; fields `samples`, `path` (never the answer's own words).
         no_object_cut, no_object_filtered: the answer was cut, or withheld.
         unknown_to_gateway: tools the gateway cannot run; field `tools`.
         other_configuration: fields `run_id`, `changes`.
@@ -238,7 +238,10 @@ ENGLISH = Wording(
         " idempotent: nobody knows whether it took effect. Find out, then call"
         " Session.resolve({step_id!r}, result=...) or Session.resolve({step_id!r}, rerun=True)."
     ),
-    no_object="No answer fitted the output type in {samples} samples; the last one: {error}",
+    no_object=(
+        "No answer fitted the output type in {samples} samples; the last one does not at {path}."
+        " The answer itself is in the error's raw."
+    ),
     no_object_cut=(
         "The answer was cut by the token limit before the object was whole; raise"
         " Sampling(max_output_tokens=...) or ask for less."
@@ -382,7 +385,10 @@ SPANISH = Wording(
         " es idempotente: nadie sabe si tuvo efecto. Averígualo y llama a"
         " Session.resolve({step_id!r}, result=...) o a Session.resolve({step_id!r}, rerun=True)."
     ),
-    no_object="Ninguna respuesta cumplió el tipo de salida en {samples} muestras; la última: {error}",
+    no_object=(
+        "Ninguna respuesta cumplió el tipo de salida en {samples} muestras; la última no lo cumple"
+        " en {path}. La respuesta está en el raw del error."
+    ),
     no_object_cut=(
         "La respuesta se cortó por el límite de tokens antes de completar el objeto; sube"
         " Sampling(max_output_tokens=...) o pide menos."

@@ -87,7 +87,7 @@ def judge(plan: Plan, response: Response, samples: int) -> Verdict:
         if samples < plan.limits.max_retries:
             text = plan.wording.output_invalid.format(error=error)
             return AskAgain(text, is_sample=True)
-        msg = plan.wording.no_object.format(samples=samples + 1, error=error)
+        msg = plan.wording.no_object.format(samples=samples + 1, path=problem.problem.path)
         return Fail(NoObjectGeneratedError(msg, response.text))
 
 

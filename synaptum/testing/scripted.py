@@ -49,6 +49,7 @@ __all__ = [
     "ScriptError",
     "ScriptedModel",
     "Turn",
+    "breaks",
     "calls",
     "cut",
     "denies",
@@ -131,6 +132,12 @@ def drops(after: int = 1, text: str = "The connection is about to be lost") -> T
     return Turn(parts=(Text(text),), error=error, lost_after=after)
 
 
+def breaks(after: int = 1, text: str = "The server is about to fail", *, message: str = "") -> Turn:
+    """A stream in which the provider reports an error after `after` fragments of `text`."""
+    error = ProviderError(message or "The server reported an error inside its stream.")
+    return Turn(parts=(Text(text),), error=error, lost_after=after)
+
+
 def denies(
     disposition: Disposition = Disposition.DENY_STEP, reason_code: str = "", message: str = ""
 ) -> Turn:
@@ -145,15 +152,22 @@ class ScriptedModel:
     Args:
         script: the items, one a turn.
         strict: refuse a scripted call of a tool that the request does not offer.
+        check: called with each scripted answer and its request; raises what does not fit.
 
     Attributes:
         requests: every request, in order; they are frozen values.
         contexts: the context of each, None where none was given.
     """
 
-    def __init__(self, *script: Item, strict: bool = True) -> None:
+    def __init__(
+        self,
+        *script: Item,
+        strict: bool = True,
+        check: Callable[[Response, Request], None] | None = None,
+    ) -> None:
         self._script = list(script)
         self._strict = strict
+        self._check = check
         self._next = 0
         self._given: dict[tuple[str, str], Response] = {}
         self.requests: list[Request] = []
@@ -213,7 +227,9 @@ class ScriptedModel:
             answer = _response(answer, place)
         if self._strict:
             _check_calls(answer, request, place)
-        if key is not None:
+        if self._check is not None:
+            self._check(answer, request)
+        if key is not None and answer.finish_reason is not FinishReason.ERROR:
             self._given[key] = answer
         return answer
 
