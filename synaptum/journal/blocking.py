@@ -133,7 +133,7 @@ class ThreadedCheckpointer:
         self._store = store
         self._pid = os.getpid()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="synaptum-journal")
-        self._finalizer = weakref.finalize(self, _shut, self._thread, store)
+        self._finalizer = weakref.finalize(self, _shut, self._thread, store, self._pid)
 
     async def append(self, run_id: str, event: Step) -> None:
         """Write one event; see `Checkpointer.append`."""
@@ -175,7 +175,9 @@ class ThreadedCheckpointer:
         return await asyncio.get_running_loop().run_in_executor(self._thread, job)
 
 
-def _shut(thread: ThreadPoolExecutor, store: BlockingStore) -> None:
+def _shut(thread: ThreadPoolExecutor, store: BlockingStore, pid: int) -> None:
+    if pid != os.getpid():
+        return  # a forked child: thread, connections and locks are its parent's
     # Without waiting: no job can be running, each of them keeps its checkpointer alive.
     thread.shutdown(wait=False)
     store.close()
