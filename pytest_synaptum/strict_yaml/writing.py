@@ -21,12 +21,12 @@ _NOT_IN_BLOCK: Final = re.compile(
 )
 #: Text that no reader takes for anything else, outside and inside of flow collections.
 _PLAIN: Final = re.compile(
-    r"[A-Za-z_/$(][\w$./()+*@%=<>~^;!?&|'-]*(?:[: ]+[\w$./()+*@%=<>~^;!?&|'-]+)*\Z", re.ASCII
+    r"[A-Za-z_/$(<][\w$./()+*@%=<>~^;!?&|'-]*(?:[: ]+[\w$./()+*@%=<>~^;!?&|'-]+)*\Z", re.ASCII
 )
 _PLAIN_BREAKS: Final = re.compile(r": ")
 #: Words some YAML reader takes for a boolean or null.
 _RESERVED: Final = frozenset(
-    "y n yes no on off true false null none".split()  # noqa: SIM905 - reads better than a list
+    "y n yes no on off true false null none <<".split()  # noqa: SIM905 - reads better than a list
 )
 #: libyaml and PyYAML take `key:` only within 1,024 characters; longer ones need `? key`.
 _LONGEST_KEY: Final = 900

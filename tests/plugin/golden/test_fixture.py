@@ -1,0 +1,275 @@
+"""synaptum_golden as a user meets it."""
+
+from __future__ import annotations
+
+import pytest
+
+TWO_TESTS = """
+def test_one(synaptum_golden):
+    synaptum_golden.check({"n": %s, "text": "a"})
+
+def test_two(synaptum_golden):
+    synaptum_golden.check([None, ""], name="empty")
+"""
+GOLDEN = "goldens/test_x/test_one.yaml"
+
+
+@pytest.fixture(autouse=True)
+def outside_ci(monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+
+
+@pytest.fixture
+def project(pytester):
+    pytester.makepyfile(test_x=TWO_TESTS % 1)
+    return pytester
+
+
+def test_a_missing_golden_fails_with_the_command_and_nothing_is_written(project):
+    result = project.runpytest("test_x.py::test_one")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*goldens/test_x/test_one.yaml does not exist*:"
+            " pytest --synaptum-update test_x.py::test_one"
+        ]
+    )
+    assert not (project.path / "goldens").exists()
+
+
+def test_an_update_writes_and_the_next_run_passes(project):
+    project.runpytest("--synaptum-update").assert_outcomes(passed=2)
+    result = project.runpytest()
+
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["synaptum: 2 goldens checked, 0 written"])
+    assert (project.path / GOLDEN).read_text(encoding="utf-8") == (
+        'synaptum: golden/1\nentries:\n  value:\n    "n": 1\n    text: a\n'
+    )
+
+
+def test_a_mismatch_shows_the_path_both_values_and_the_command(project):
+    project.runpytest("--synaptum-update")
+    project.makepyfile(test_x=TWO_TESTS % "1.0")
+
+    result = project.runpytest("test_x.py")
+
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*The golden 'value' in *test_one.yaml differs:",
+            "*  n",
+            "*    expected  1",
+            "*    actual    1.0",
+            "*accept it: pytest --synaptum-update test_x.py::test_one",
+        ]
+    )
+
+
+def test_an_update_touches_only_the_tests_that_ran(project):
+    project.runpytest("--synaptum-update")
+    project.makepyfile(test_x=(TWO_TESTS % 2).replace('[None, ""]', "[1]"))
+    before = (project.path / "goldens/test_x/test_two.yaml").read_bytes()
+
+    project.runpytest("--synaptum-update", "-k", "test_one").assert_outcomes(passed=1, deselected=1)
+
+    assert (project.path / "goldens/test_x/test_two.yaml").read_bytes() == before
+    project.runpytest().assert_outcomes(passed=1, failed=1)
+
+
+def test_an_update_of_equal_values_leaves_the_file_alone(project):
+    project.runpytest("--synaptum-update")
+    path = project.path / GOLDEN
+    path.write_text(path.read_text(encoding="utf-8") + "# seen by me\n", encoding="utf-8")
+
+    project.runpytest("--synaptum-update").assert_outcomes(passed=2)
+
+    assert path.read_text(encoding="utf-8").endswith("# seen by me\n")
+
+
+def test_a_failing_test_updates_nothing(pytester):
+    pytester.makepyfile(
+        """
+        def test_one(synaptum_golden):
+            synaptum_golden.check(1)
+            assert False
+        """
+    )
+
+    result = pytester.runpytest("--synaptum-update")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*goldens of *test_one were not written, because it failed"])
+    assert not (pytester.path / "goldens").exists()
+
+
+def test_ci_refuses_an_update_and_a_missing_golden_alike(project, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+
+    refused = project.runpytest("--synaptum-update")
+    missing = project.runpytest("test_x.py::test_one")
+
+    assert refused.ret == pytest.ExitCode.USAGE_ERROR
+    missing.assert_outcomes(failed=1)
+    assert not (project.path / "goldens").exists()
+
+
+def test_masks_keep_a_golden_still_while_ids_change(pytester):
+    pytester.makepyfile(
+        """
+        import itertools, os
+        def test_one(synaptum_golden):
+            fresh = os.urandom(8).hex()
+            synaptum_golden.check(
+                {"calls": [{"id": fresh}], "results": [{"call": fresh}]},
+                masks=["calls.*.id: <id>", "results.*.call: <id>"],
+            )
+        """
+    )
+    pytester.runpytest("--synaptum-update").assert_outcomes(passed=1)
+
+    pytester.runpytest().assert_outcomes(passed=1)
+
+
+def test_a_mask_without_a_match_fails_while_updating_too(pytester):
+    pytester.makepyfile(
+        """
+        def test_one(synaptum_golden):
+            synaptum_golden.check({"a": 1}, masks=["b: <int>"])
+        """
+    )
+
+    result = pytester.runpytest("--synaptum-update")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*'b: <int>' matches nothing*"])
+
+
+def test_unused_entries_and_orphaned_files_are_listed_and_fail_when_strict(project):
+    project.runpytest("--synaptum-update")
+    project.makepyfile(
+        test_x="""
+        def test_two(synaptum_golden):
+            synaptum_golden.check(1, name="other")
+        """
+    )
+    project.runpytest("--synaptum-update")
+
+    loose = project.runpytest()
+    strict = project.runpytest("--synaptum-strict")
+    part = project.runpytest("test_x.py::test_two")
+
+    assert loose.ret == 0
+    loose.stdout.fnmatch_lines(
+        [
+            "*unused golden: *test_one.yaml: no test of that name was collected",
+            "*unused golden: *test_two.yaml: 'empty' was not checked by test_x.py::test_two",
+        ]
+    )
+    assert strict.ret == 1
+    part.stdout.no_fnmatch_line("*test_one.yaml*")
+
+
+def test_a_skipped_tests_golden_is_in_use(project):
+    project.runpytest("--synaptum-update")
+    source = "import pytest\n" + (TWO_TESTS % 1).replace(
+        "def test_two", "@pytest.mark.skip\ndef test_two"
+    )
+    project.makepyfile(test_x=source)
+
+    result = project.runpytest("--synaptum-strict")
+
+    result.assert_outcomes(passed=1, skipped=1)
+    assert result.ret == 0
+
+
+def test_two_workers_write_the_same_files_as_one(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+        @pytest.mark.parametrize("n", range(40))
+        def test_n(n, synaptum_golden):
+            synaptum_golden.check({"n": n})
+        """
+    )
+    pytester.runpytest("--synaptum-update", "-n", "2").assert_outcomes(passed=40)
+
+    result = pytester.runpytest("-n", "2", "--synaptum-strict")
+
+    result.assert_outcomes(passed=40)
+    result.stdout.fnmatch_lines(["synaptum: 40 goldens checked, 0 written"])
+    assert len(list(pytester.path.glob("goldens/*/*.yaml"))) == 40
+
+
+def test_the_vocabulary_is_written_in_declared_order_and_times_are_masked(pytester):
+    pytester.makepyfile(
+        """
+        from synaptum.journal.store import RunState
+        from synaptum.vocabulary import FinalStep, Phase, Request, Message, ToolDefinition
+        def test_one(synaptum_golden):
+            request = Request(model="m", messages=(Message.user("Hi"),))
+            step = FinalStep(
+                run_id="r", step_id="000000-final", step_seq=0, phase=Phase.COMPLETED,
+                at="2026-11-30T12:00:00.000Z", output="x",
+            )
+            synaptum_golden.wire(request)
+            synaptum_golden.journal(RunState("r", (step,)))
+            synaptum_golden.journal(RunState("empty"))
+            synaptum_golden.catalogue([ToolDefinition("t", "d", {"type": "object"})])
+        """
+    )
+
+    pytester.runpytest("--synaptum-update").assert_outcomes(passed=1)
+    text = next(pytester.path.glob("goldens/*/*.yaml")).read_text(encoding="utf-8")
+
+    assert "  wire:\n    model: m\n    messages:\n    - role: user\n      content: Hi\n" in text
+    assert "      at: <str>\n" in text
+    assert "journal-2:\n" in text
+    assert "2026-11-30" not in text
+
+
+def test_a_body_that_servers_refuse_is_no_golden(pytester):
+    pytester.makepyfile(
+        """
+        def test_one(synaptum_golden):
+            synaptum_golden.wire({"messages": [{"role": "assistant", "content": None}]})
+        """
+    )
+
+    result = pytester.runpytest("--synaptum-update")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*null-content at /messages/0/content*"])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("synaptum: golden/1\nentries: {", "not YAML"),
+        ("synaptum: golden/9\nentries: {}\n", "install a newer pytest-synaptum"),
+        ("synaptum: golden/1\nentries: {}\nmore: 1\n", "and no other"),
+    ],
+)
+def test_a_damaged_golden_is_one_sentence(project, text, words):
+    project.runpytest("--synaptum-update")
+    (project.path / GOLDEN).write_text(text, encoding="utf-8")
+
+    result = project.runpytest("test_x.py::test_one")
+
+    assert result.ret == 1
+    result.stdout.fnmatch_lines([f"*test_one.yaml*{words}*"])
+
+
+def test_a_value_without_a_json_form_is_refused_by_name(pytester):
+    pytester.makepyfile(
+        """
+        def test_one(synaptum_golden):
+            synaptum_golden.check({"tags": {"b", "a"}})
+        """
+    )
+
+    result = pytester.runpytest("--synaptum-update")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*The golden 'value' cannot hold this value. A set*"])
