@@ -55,7 +55,8 @@ class RecordedSuite:
 
     def run(self, *args: str) -> pytest.RunResult:
         """Run pytest in this process."""
-        return self.pytester.runpytest_inprocess("-p", "no:randomly", "-p", "no:cacheprovider", *args)
+        # Hypothesis's plugin would import Hypothesis anew in every inner run.
+        return self.pytester.runpytest_inprocess("-p", "no:hypothesispytest", *args)
 
     def cassette(self, test: str, module: str = "test_chat") -> Path:
         """Where a test's cassette is."""

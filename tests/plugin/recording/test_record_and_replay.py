@@ -188,11 +188,12 @@ def test_an_agent_with_a_tool_takes_the_same_steps_offline(suite: RecordedSuite)
             gateway = recorded_provider.gateway(tools=[weather])
 
             async def main():
-                return await agent.run("Weather in Oslo?", Session("r", gateway, store))
+                session = Session("r", gateway, store)
+                return [step async for step in agent.run("Weather in Oslo?", session=session)]
 
-            result = asyncio.run(main())
+            steps = asyncio.run(main())
             assert len(recorded_provider.exchanges) == 2
-            assert result.text == "It is sunny in Oslo."
+            assert steps[-1].output == "It is sunny in Oslo."
         """
     )
     call = {"id": "c1", "name": "weather", "arguments": '{"city": "Oslo"}'}
