@@ -16,13 +16,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin
 
-from synaptum import canonical
 from synaptum.clock import Clock, SystemClock
 from synaptum.errors import ConfigurationError, NetworkError, ProviderError, SynaptumError
 from synaptum.models.dialect import Dialect
@@ -30,6 +28,7 @@ from synaptum.models.endpoint import endpoint_url
 from synaptum.models.event_feed import event_feed
 from synaptum.models.secrets import Secret, Secrets
 from synaptum.providers.base import Provider
+from synaptum.providers.idempotency import idempotency_key
 from synaptum.transport.base import HttpReply, HttpRequest, Transport
 from synaptum.transport.failures import origin_of, place_of
 from synaptum.transport.retry_after import retry_after_s
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from synaptum.gateway.base import CallContext
     from synaptum.models.fallback import NamedModel
 
-__all__ = ["DEFAULT_TIMEOUT_S", "HttpModel", "idempotency_key"]
+__all__ = ["DEFAULT_TIMEOUT_S", "HttpModel"]
 
 #: Seconds without any byte. A local model may read a long prompt for minutes before it says
 #: its first word, and sends no sign of life meanwhile.
@@ -289,15 +288,6 @@ class HttpModel:
         for data in parser.close():
             with contextlib.suppress(ProviderError):
                 yield self._dialect.chunk(data)
-
-
-def idempotency_key(run_id: str, step_id: str, body: bytes) -> str:
-    """The same for every attempt of one step, another for every other question.
-
-    Out: 64 hexadecimal digits; the run's id is not readable from it.
-    """
-    body_digest = hashlib.sha256(body).hexdigest()
-    return canonical.digest([run_id, step_id, body_digest])
 
 
 def _provider(provider: Provider | str | None) -> Provider:

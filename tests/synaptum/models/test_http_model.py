@@ -17,7 +17,8 @@ from synaptum.errors import (
     UnsupportedRequestError,
 )
 from synaptum.gateway.base import CallContext
-from synaptum.models.http import HttpModel, idempotency_key
+from synaptum.models.http import HttpModel
+from synaptum.providers.idempotency import idempotency_key
 from synaptum.providers.openai_compatible import OpenAICompatible
 from synaptum.vocabulary import FinishReason, Image, Message, Request, Role, Usage
 
