@@ -272,23 +272,26 @@ class ShapeReader:
         """The shape of an annotation that has been resolved."""
         if isinstance(annotation, str | typing.ForwardRef):
             annotation = self.resolve(annotation, {})
-        if isinstance(annotation, typing.Hashable) and annotation in _SCALARS:
-            return ScalarShape(_SCALARS[annotation])
-        if isinstance(annotation, typing.Hashable) and annotation in _FORMATS:
-            return FormattedShape(_FORMATS[annotation])
         if isinstance(annotation, typing.NewType):
             return self.read(annotation.__supertype__)
         if hasattr(annotation, "__value__") and hasattr(annotation, "__type_params__"):
             return self._alias(annotation)
         origin = typing.get_origin(annotation)
-        if origin is not None:
+        # Before any lookup: an Annotated hashes what it carries, which may have no hash.
+        if origin is not None and annotation is not typing.Tuple:  # noqa: UP006
             return self._generic(annotation, origin, typing.get_args(annotation))
+        if not isinstance(annotation, typing.Hashable):
+            raise _untranslatable(annotation)
+        if annotation in _SCALARS:
+            return ScalarShape(_SCALARS[annotation])
+        if annotation in _FORMATS:
+            return FormattedShape(_FORMATS[annotation])
         if annotation in _ARRAYS:
-            return self._generic(annotation, annotation, (Any,))
-        if annotation is tuple:
+            return self._generic(annotation, annotation, ())
+        if annotation in (tuple, typing.Tuple):  # noqa: UP006
             return ArrayShape(ScalarShape(""), tuple, unique=False)
         if annotation in _MAPS:
-            return MapShape(ScalarShape(""))
+            return self._generic(annotation, annotation, ())
         if is_foreign_model(annotation):
             return _foreign(annotation)
         if isinstance(annotation, type):
@@ -308,8 +311,9 @@ class ShapeReader:
             return FixedArrayShape(tuple(self.read(item) for item in arguments))
         if origin in _ARRAYS:
             build, unique = _ARRAYS[origin]
-            return ArrayShape(self.read(arguments[0]), build, unique)
+            return ArrayShape(self.read(arguments[0] if arguments else Any), build, unique)
         if origin in _MAPS:
+            arguments = arguments or (str, Any)
             if arguments[0] not in (str, Any):
                 msg = f"{_name(annotation)}: JSON names are strings, so the keys must be str"
                 raise UntranslatableTypeError(msg)
