@@ -57,6 +57,11 @@ class ChildRun(Protocol):
         """Tokens so far."""
         ...
 
+    @property
+    def final(self) -> FinalStep | None:
+        """How it closed, as it is on record; None where it did not."""
+        ...
+
 
 #: Opens the run of a sub-agent: its plan and a session in, the run out.
 StartChild = Callable[[Plan, Session], ChildRun]
@@ -143,8 +148,8 @@ class Caller:
         except (LimitExceeded, NoObjectGeneratedError, Denied) as error:
             text = self._plan.wording.delegate_failed.format(name=call.name, error=error)
             return Outcome(result=_error(call, text), usage=child.usage)
-        if isinstance(last, FinalStep):
-            return self._finished(call, last, child.usage)
+        if child.final is not None:
+            return self._finished(call, child.final, child.usage)
         return Outcome(child_waits=last)
 
     def _instead(self, call: ToolCall, action: Call) -> Outcome | None:

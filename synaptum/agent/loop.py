@@ -73,6 +73,11 @@ class Run:
         """Tokens so far, sub-agents included."""
         return self._progress.usage
 
+    @property
+    def final(self) -> FinalStep | None:
+        """How the run closed, as it is on record; None where it did not."""
+        return self._progress.final
+
     async def events(self, task: tuple[Message, ...] | None) -> Events:
         """All events of the run: those on record, then those that happen now."""
         state = await self._session.checkpointer.load(self._session.run_id)
