@@ -73,9 +73,8 @@ class ReplayTransport:
 
     async def send(self, request: HttpRequest) -> HttpReply:
         """Answer. Raises `CassetteMismatchError`; `NetworkError` where that was recorded."""
-        response = self._player.take(
-            request.method, path_of(request.url), request.headers, request.body
-        )
+        self._player.learn(request.headers)
+        response = self._player.take(request.method, path_of(request.url), request.body)
         if response is None:
             msg = "No connection, as in the recording."
             raise NetworkError(msg)

@@ -135,7 +135,9 @@ def _body(fields: Mapping[str, Any], section: str) -> Body:
     if len(kinds) > 1:
         msg = f"{section} has two bodies, {kinds[0]} and {kinds[1]}"
         raise FieldError(msg)
-    notes: dict[str, Any] = {name: _text(fields, name, section) for name in _BODY_NOTES if name in fields}
+    notes: dict[str, Any] = {
+        name: _text(fields, name, section) for name in _BODY_NOTES if name in fields
+    }
     if not kinds:
         return Body(kind="text", value="", **notes)
     kind = kinds[0]

@@ -54,15 +54,18 @@ class Player:
             self._queues.setdefault(matcher.entry_key(entry), deque()).append(entry)
         self._served: list[Entry] = []
 
-    def take(
-        self, method: str, path: str, headers: Iterable[tuple[str, str]], body: bytes
-    ) -> RecordedResponse | None:
+    def learn(self, headers: Iterable[tuple[str, str]]) -> None:
+        """Take note of a request's credentials, which may stand in its body too."""
+        self._redactor.learn(headers)
+
+    def take(self, method: str, path: str, body: bytes) -> RecordedResponse | None:
         """The answer to a request; None where the recorded connection failed before any status.
 
         Raises:
             CassetteMismatchError: no exchange, or none any more, matches it.
         """
-        self._redactor.learn(headers)
+        # Hidden, since a traceback shows arguments, and the body is not redacted yet.
+        __tracebackhide__ = True
         path, value = self._redactor.text(path), body_value(self._redactor.body(body))
         value = self.matcher.masked(value, note=True)
         key = self.matcher.key(method, path, value)

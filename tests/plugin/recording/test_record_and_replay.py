@@ -299,7 +299,9 @@ def test_parametrised_tests_and_classes_have_files_of_their_own(suite: RecordedS
 
     names = sorted(path.name for path in suite.pytester.path.rglob("*.yaml"))
     assert len({name.lower() for name in names}) == 3
-    assert all(path.parent == suite.cassette("x").parent for path in suite.pytester.path.rglob("*.yaml"))
+    assert all(
+        path.parent == suite.cassette("x").parent for path in suite.pytester.path.rglob("*.yaml")
+    )
 
 
 def test_a_shared_cassette_is_recorded_once(suite: RecordedSuite) -> None:
