@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -270,11 +269,9 @@ async def test_closing_the_stream_closes_the_socket() -> None:
             async for event in events:
                 if isinstance(event, TextDelta):
                     break
-            begun = time.monotonic()
             await events.aclose()  # type: ignore[attr-defined]
 
             assert await asyncio.to_thread(server.client_gone.wait, 5)
-            assert server.gone_at[0] - begun < 0.5
 
 
 async def test_a_client_of_ones_own_is_used_and_left_open() -> None:

@@ -16,6 +16,7 @@ import contextlib
 import json
 import select
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -87,6 +88,7 @@ class LoopbackServer:
     Args:
         answers: a queue of answers, or a function of the request (called from several
             threads). An exhausted queue answers 599, which no client takes for success.
+        tls: a server-side context; the addresses then begin with `https`.
 
     Attributes:
         requests: every request, in the order in which it was read whole.
@@ -95,7 +97,12 @@ class LoopbackServer:
         sent: pieces written so far, over all answers.
     """
 
-    def __init__(self, answers: Iterable[Answer] | Callable[[Received], Answer] = ()) -> None:
+    def __init__(
+        self,
+        answers: Iterable[Answer] | Callable[[Received], Answer] = (),
+        *,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.requests: list[Received] = []
         self.client_gone = threading.Event()
         self.gone_at: list[float] = []
@@ -107,6 +114,7 @@ class LoopbackServer:
         self._closing = threading.Event()
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.script = self
+        self._server.tls = tls
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
         )
@@ -114,7 +122,7 @@ class LoopbackServer:
     @property
     def origin(self) -> str:
         """`http://127.0.0.1:PORT`."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http{'s' if self._server.tls else ''}://127.0.0.1:{self.port}"
 
     @property
     def base_url(self) -> str:
@@ -181,7 +189,8 @@ class LoopbackServer:
             if self._closing.is_set():
                 raise _Over
             readable, _, _ = select.select([connection], [], [], _POLL_S)
-            if readable and connection.recv(1, socket.MSG_PEEK) == b"":
+            # The base class's method: a TLS socket takes no flags.
+            if readable and socket.socket.recv(connection, 1, socket.MSG_PEEK) == b"":
                 raise ConnectionResetError
 
 
@@ -194,6 +203,7 @@ class _Server(ThreadingHTTPServer):
     # Python's default of 5 makes bursts of connections wait a second for their SYN again.
     request_queue_size = 256
     script: LoopbackServer
+    tls: ssl.SSLContext | None = None
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -203,6 +213,14 @@ class _Server(ThreadingHTTPServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         self.open.add(request)
         super().process_request(request, client_address)
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        """In the connection's own thread, so that a slow handshake keeps nobody waiting."""
+        if self.tls is None:
+            super().finish_request(request, client_address)
+            return
+        with self.tls.wrap_socket(request, server_side=True) as wrapped:
+            super().finish_request(wrapped, client_address)
 
     def server_close(self) -> None:
         """Also wake the handlers that wait on a kept-alive connection, so that they end."""

@@ -193,7 +193,7 @@ async def test_closing_the_chains_stream_closes_the_socket() -> None:
                 break
         await events.aclose()  # type: ignore[attr-defined]
 
-        assert await asyncio.to_thread(server.client_gone.wait, 0.2)
+        assert await asyncio.to_thread(server.client_gone.wait, 5)
 
 
 async def test_calls_at_once_are_told_apart() -> None:
