@@ -162,7 +162,7 @@ class Choice:
         kind = part.get("type") if isinstance(part, Mapping) else None
         if isinstance(part, str):
             kind, part = "text", {"text": part}
-        if kind == "text" and isinstance(part.get("text"), str):
+        if kind in ("text", "output_text") and isinstance(part.get("text"), str):
             self._feed_text(part["text"], events)
         elif kind == "thinking":
             text = _details_text(part.get("thinking"))

@@ -61,7 +61,8 @@ class Profile:
         tool_result_media: whether a tool result may hold those as well.
         json_schema: how `ResponseFormat("json_schema")` travels: as itself, or as
             `json_object`, the schema standing in the instructions alone.
-        required_word: the word for "must call some tool".
+        named_tool_choice: whether one tool can be asked for by name; where not, naming the
+            only tool offered travels as `required`, and anything else is refused.
         think_tags: whether `<think>…</think>` at the start of the content is reasoning.
     """
 
@@ -81,7 +82,7 @@ class Profile:
     media: frozenset[str] = field(default_factory=lambda: frozenset({"image", "audio", "document"}))
     tool_result_media: bool = False
     json_schema: Literal["json_schema", "json_object"] = "json_schema"
-    required_word: str = "required"
+    named_tool_choice: bool = True
     think_tags: bool = False
 
     def __post_init__(self) -> None:
@@ -113,12 +114,15 @@ OPENAI: Final = Profile(
 #: - chat templates raise "System message must be at the beginning" for a second or later one
 #:   (public report on a server of the same templates, vllm 41114).
 #: - no audio or file parts: "unsupported content[].type", 400, seen in recorded exchanges.
-#: - calls keep any id. `content: null` beside calls is taken, seen on the real server.
+#: - `tool_choice` is read as a string: an object that names a tool is taken for `auto`
+#:   without a word (its source, tools/server/server-common.cpp, read 2026-11-30).
+#: - `content: null` beside calls is taken, seen on the real server.
 LLAMA_CPP: Final = Profile(
     name="llama.cpp",
     read_on="2026-11-30",
     developer="leading",
     media=frozenset({"image"}),
+    named_tool_choice=False,
 )
 
 #: Ollama, and servers that take only strings as content.
@@ -135,11 +139,12 @@ OLLAMA: Final = Profile(
 #: Mistral.
 #: - an assistant turn with neither text nor calls: 400 "Assistant message must have either
 #:   content or tool_calls" (public report, ellmer 709), so the empty string is left out.
-#: - ids of calls are nine letters or digits (public report, eca 233).
-#: - the word for "must call" is `any` (API reference, "tool_choice").
-#: - streams carry usage without being asked and `stream_options` is no field of theirs
-#:   (API reference; usage in the finish chunk, seen in recorded exchanges).
-#: - its templates want user and assistant turns to alternate.
+#: - ids of calls: 400 "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9"
+#:   (public reports, langchain 24668, magentic 276).
+#: - `stream_options`: 422 "Extra inputs are not permitted" (public report,
+#:   openai-agents-python 442); usage comes unasked in the finish chunk, seen in recorded
+#:   exchanges. `max_completion_tokens` is refused the same way (public report, eca 231).
+#: - its open models' templates want user and assistant turns to alternate.
 MISTRAL: Final = Profile(
     name="mistral",
     read_on="2026-11-30",
@@ -149,12 +154,12 @@ MISTRAL: Final = Profile(
     call_id_pattern=r"[a-zA-Z0-9]{9}",
     merge_user_turns=True,
     media=frozenset({"image", "audio"}),
-    required_word="any",
 )
 
 #: DeepSeek.
-#: - in thinking mode: 400 "reasoning_content must be passed back" on turns that called tools
-#:   (public report; the reference said the opposite a year earlier).
+#: - in thinking mode: 400 "The reasoning_content in the thinking mode must be passed back"
+#:   for turns that called tools (reference, "Thinking Mode", as quoted in public report
+#:   opencode 24722; a year earlier the reference forbade it). On other turns it is ignored.
 #: - messages hold text alone: "unknown variant `image_url`, expected `text`", 400, seen in
 #:   recorded exchanges.
 #: - `response_format` knows `text` and `json_object` (API reference, "JSON Output").
@@ -168,8 +173,9 @@ DEEPSEEK: Final = Profile(
 )
 
 #: Gemini's compatible endpoint.
-#: - a call's thought signature (`extra_content`) has to come back on the call (Gemini API
-#:   reference, "Thought signatures"; the field is seen in recorded exchanges).
+#: - a call's thought signature (`extra_content`) has to come back on the call, else 400
+#:   (Gemini API reference, "Thought signatures", 2026-11-30; the field is seen in recorded
+#:   exchanges).
 GEMINI: Final = Profile(
     name="gemini",
     read_on="2026-11-30",

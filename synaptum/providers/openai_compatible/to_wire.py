@@ -240,8 +240,6 @@ def _tools(tools: Sequence[ToolDefinition], profile: Profile) -> list[dict[str, 
 
 
 def _tool_choice(choice: ToolChoice, tools: Sequence[ToolDefinition], profile: Profile) -> Any:
-    if choice.mode == "required":
-        return profile.required_word
     if choice.mode != "named":
         return choice.mode
     if all(tool.name != choice.name for tool in tools):
@@ -250,6 +248,13 @@ def _tool_choice(choice: ToolChoice, tools: Sequence[ToolDefinition], profile: P
             f"ToolChoice names the tool {choice.name!r}, which is not offered; there are {offered}."
         )
         raise ConfigurationError(msg)
+    if not profile.named_tool_choice:
+        if len(tools) == 1:
+            return "required"
+        _refuse(
+            f"The tool choice {choice.name!r}",
+            f"profile {profile.name!r} cannot ask for one of several tools by name",
+        )
     return {"type": "function", "function": {"name": choice.name}}
 
 

@@ -29,6 +29,10 @@ def told(status, body, headers=None):
         ({"object": "error", "message": "No model", "type": "t", "code": 9}, "No model (t)"),
         ({"code": "x", "message": "No model", "type": "t"}, "No model (t, x)"),
         ({"message": "No model"}, "No model"),
+        (
+            {"object": "error", "message": {"detail": [{"msg": "extra"}]}, "type": "t"},
+            '{"detail": [{"msg": "extra"}]} (t)',
+        ),
         ({"error": {"why": 1}}, '{"why": 1}'),
     ],
 )

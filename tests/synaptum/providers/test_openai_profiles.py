@@ -195,12 +195,15 @@ def test_a_schema_is_an_object_where_the_server_knows_no_schema():
     assert sent["response_format"] == {"type": "json_object"}
 
 
-def test_must_call_has_the_word_of_the_server():
-    tools = (ToolDefinition("f", "", {"type": "object"}),)
+def test_a_named_tool_is_refused_where_the_server_would_not_heed_the_name():
+    def choose(*names):
+        tools = tuple(ToolDefinition(name, "", {"type": "object"}) for name in names)
+        choice = ToolChoice("named", "f")
+        return body(LLAMA_CPP, Message.user("hi"), tools=tools, tool_choice=choice)["tool_choice"]
 
-    sent = body(MISTRAL, Message.user("hi"), tools=tools, tool_choice=ToolChoice("required"))
-
-    assert sent["tool_choice"] == "any"
+    assert choose("f") == "required"
+    with pytest.raises(UnsupportedRequestError, match="'f'"):
+        choose("f", "g")
 
 
 def test_a_thought_signature_goes_back_where_the_server_wants_it_in_one_order():
