@@ -177,7 +177,7 @@ def _compare(case: Case, actual: list[Any], reference: bool) -> list[Broken]:
         return []
     from pytest_synaptum.golden.describe import describe
 
-    lines = describe(expected, actual)
+    lines = describe({"exchanges": expected}, {"exchanges": actual})
     return [Broken(rule="golden", sentence="\n".join(["it differs:", *lines]))]
 
 

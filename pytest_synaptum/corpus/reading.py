@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from pytest_synaptum.exchange import CLOSED, LOST, Exchange, RecordedResponse
 from synaptum.errors import NetworkError, SynaptumError
 from synaptum.models.dialect import Dialect
+from synaptum.transport.retry_after import retry_after_s
 from synaptum.transport.sse import DONE, SseParser, looks_like_sse
 from synaptum.vocabulary import (
     Finish,
@@ -25,6 +26,10 @@ from synaptum.vocabulary import (
 from synaptum.vocabulary.codec import to_json
 
 __all__ = ["Reading", "conclude", "error_json", "events_json", "is_stream_body", "read_exchange"]
+
+
+#: When a date in `Retry-After` is read: 2025-12-01T00:00:00Z, for ever.
+_READ_AT_S: Final = 1_764_547_200.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +66,7 @@ def read_exchange(
     if recorded is None:
         return Reading(error=NetworkError("The connection failed before any answer came."))
     if recorded.status >= 400:
-        return Reading(error=dialect.error(recorded.status, recorded.body, recorded.headers))
+        return Reading(error=_refusal(dialect, recorded))
     if is_stream_body(recorded):
         return _read_stream(dialect, recorded, recorded.chunks if pieces is None else pieces)
     if recorded.ending == LOST:
@@ -70,6 +75,14 @@ def read_exchange(
         return Reading(response=dialect.response(recorded.body))
     except SynaptumError as error:
         return Reading(error=error)
+
+
+def _refusal(dialect: Dialect, recorded: RecordedResponse) -> SynaptumError:
+    """The adapter's error, with what `HttpModel` reads of the headers for every adapter."""
+    error = dialect.error(recorded.status, recorded.body, recorded.headers)
+    if error.retry_after is None:
+        error.retry_after = retry_after_s(recorded.headers, _READ_AT_S)
+    return error
 
 
 def _read_stream(dialect: Dialect, recorded: RecordedResponse, pieces: Iterable[bytes]) -> Reading:
