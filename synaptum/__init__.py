@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from synaptum.agent import Agent, Delegate, Limits, Sampling, Session
     from synaptum.clock import Clock, SystemClock
+    from synaptum.context.economy import economy
     from synaptum.errors import (
         AbortError,
         ConfigurationError,
@@ -185,6 +186,7 @@ __all__ = [
     "Wording",
     "cap_tool_output",
     "deferred",
+    "economy",
     "fold",
     "json_schema_for",
     "make_step_id",
@@ -285,6 +287,7 @@ _HOMES = {
     "Wording": "synaptum.wording",
     "cap_tool_output": "synaptum.tools.result_cap",
     "deferred": "synaptum.tools.deferred",
+    "economy": "synaptum.context.economy",
     "fold": "synaptum.vocabulary",
     "json_schema_for": "synaptum.schema",
     "make_step_id": "synaptum.vocabulary",

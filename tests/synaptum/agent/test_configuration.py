@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 from support.agents import MODEL, final_of, run, session_of
+
 from synaptum import (
     ENGLISH,
     SPANISH,
@@ -57,8 +58,11 @@ async def begun(**settings):
     store = MemoryCheckpointer()
     agent = Agent("a", **settings)
     answer = '{"x": 1}' if settings.get("output") is One else "ok"
-    await run(agent, "Go", session_of(ScriptedModel(answer), agent.plan.tools.values(),
-                                      checkpointer=store))
+    await run(
+        agent,
+        "Go",
+        session_of(ScriptedModel(answer), agent.plan.tools.values(), checkpointer=store),
+    )
     return store
 
 
@@ -142,9 +146,7 @@ async def test_a_deferred_catalogue_counts_whole():
 async def test_a_sub_agent_that_changed_counts():
     store, model = MemoryCheckpointer(), ScriptedModel("ok")
     sub = Agent("sub", model=MODEL, instructions="One way.")
-    await run(
-        Agent("a", model=MODEL, delegates=[sub]), "Go", session_of(model, checkpointer=store)
-    )
+    await run(Agent("a", model=MODEL, delegates=[sub]), "Go", session_of(model, checkpointer=store))
     other = Agent("sub", model=MODEL, instructions="Another way.")
     with pytest.raises(ConfigurationError, match=r"tools \['sub'\]: changed"):
         await run(
@@ -196,7 +198,7 @@ async def test_the_provider_and_its_profile_count():
 
     answer.configuration = model.configuration
     await run(agent, "Go", Session("r1", LocalGateway(model=answer), store))
-    with pytest.raises(ConfigurationError, match="model: .*fallback"):
+    with pytest.raises(ConfigurationError, match=r"model: .*fallback"):
         await run(agent, "Go", Session("r1", LocalGateway(model=chain), store))
     steps = await run(agent, "Go", Session("r1", LocalGateway(model=model.complete), store))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 from support.agents import MODEL, done, final_of, run, session_of, stream
+
 from synaptum import (
     ALLOW,
     Agent,
@@ -179,9 +180,7 @@ async def test_a_provider_that_is_down_inside_a_delegate_stops_the_run_and_it_go
 async def test_sub_agents_may_not_nest_deeper_than_the_limit(depth):
     inner = Agent("inner", model=MODEL)
     middle = Agent("middle", model=MODEL, delegates=[inner])
-    top = Agent(
-        "top", model=MODEL, delegates=[middle], limits=Limits(max_delegation_depth=depth)
-    )
+    top = Agent("top", model=MODEL, delegates=[middle], limits=Limits(max_delegation_depth=depth))
     model = ScriptedModel("never")
     with pytest.raises(LimitExceeded) as caught:
         await run(top, "Go", session_of(model))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.agents import MODEL, done, final_of, outline, run, session_of, stream
+
 from synaptum import (
     Agent,
     ConfigurationError,
@@ -223,7 +224,7 @@ async def test_two_tools_of_one_name_are_refused_by_the_agent():
 
 
 def test_an_unknown_provider_prefix_lists_those_installed():
-    with pytest.raises(ConfigurationError, match="'nowhere'.*openai-compatible"):
+    with pytest.raises(ConfigurationError, match=r"'nowhere'.*openai-compatible"):
         Agent("a", model="nowhere:qwen3-8b")
 
 

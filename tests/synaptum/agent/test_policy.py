@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.agents import MODEL, done, final_of, outline, run, session_of, stream
+
 from synaptum import (
     ALLOW,
     Agent,

@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 from support.agents import MODEL, session_of
 from support.stores import FILE_STORES
+
 from synaptum import (
     Agent,
     MemoryCheckpointer,

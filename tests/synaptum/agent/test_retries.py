@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.agents import MODEL, done, final_of, run, session_of
+
 from synaptum import (
     Agent,
     FallbackModel,
@@ -93,8 +94,9 @@ async def test_timeouts_and_lost_connections_are_tried_again(error):
 
 @pytest.mark.asyncio
 async def test_retry_after_is_honoured_up_to_the_ceiling():
-    model, clock = ScriptedModel(fails(429, retry_after=7), fails(429, retry_after=86_400), "ok"), (
-        FakeClock()
+    model, clock = (
+        ScriptedModel(fails(429, retry_after=7), fails(429, retry_after=86_400), "ok"),
+        (FakeClock()),
     )
     await run(Agent("a", model=MODEL), "Hi", session_of(model, clock=clock))
 

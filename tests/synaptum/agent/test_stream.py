@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 from support.agents import MODEL, final_of, run, session_of, stream
+
 from synaptum import (
     Agent,
     Finish,

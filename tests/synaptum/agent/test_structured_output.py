@@ -8,6 +8,7 @@ from enum import Enum
 
 import pytest
 from support.agents import MODEL, done, final_of, outline, run, session_of, stream
+
 from synaptum import (
     SPANISH,
     Agent,

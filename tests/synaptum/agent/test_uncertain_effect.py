@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.agents import MODEL, final_of, outline, run, session_of
+
 from synaptum import (
     Agent,
     ConfigurationError,
@@ -65,9 +66,7 @@ async def test_the_result_can_be_told():
 
     assert mail.sent == ["x"]
     assert final_of(steps).output == "Sent."
-    assert mail.model.requests[1].messages[-1].content == (
-        ToolResult.of("call_0_0", "sent to x"),
-    )
+    assert mail.model.requests[1].messages[-1].content == (ToolResult.of("call_0_0", "sent to x"),)
 
 
 @pytest.mark.asyncio

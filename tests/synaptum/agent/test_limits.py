@@ -1,0 +1,48 @@
+"""Limits are checked when they are written down."""
+
+from __future__ import annotations
+
+import pytest
+
+from synaptum import ConfigurationError, Limits
+
+
+def test_the_defaults_are_the_documented_ones():
+    limits = Limits()
+
+    assert (limits.max_steps, limits.max_retries, limits.max_delegation_depth) == (50, 2, 3)
+    assert (limits.retry_base, limits.max_retry_wait) == (0.5, 30.0)
+    assert (limits.max_tool_chars, limits.invalid_calls) == (16_000, "raise")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"max_steps": 0},
+        {"max_steps": True},
+        {"max_steps": 1.5},
+        {"max_retries": -1},
+        {"retry_base": -0.1},
+        {"retry_base": float("nan")},
+        {"retry_base": True},
+        {"max_retry_wait": float("inf")},
+        {"max_retry_wait": "30"},
+        {"max_tool_chars": 199},
+        {"max_tool_chars": 0},
+        {"max_delegation_depth": -1},
+        {"invalid_calls": "ignore"},
+    ],
+)
+def test_a_value_out_of_range_is_refused_by_name(wrong):
+    with pytest.raises(ConfigurationError, match=next(iter(wrong))):
+        Limits(**wrong)
+
+
+@pytest.mark.parametrize(
+    "right",
+    [{"max_tool_chars": 200}, {"max_tool_chars": None}, {"max_retries": 0}, {"retry_base": 0}],
+)
+def test_the_edges_are_allowed(right):
+    name, value = next(iter(right.items()))
+
+    assert getattr(Limits(**right), name) == value
