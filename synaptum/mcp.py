@@ -17,7 +17,6 @@ import asyncio
 import contextlib
 import os
 import tempfile
-import warnings
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -49,7 +48,7 @@ from synaptum.vocabulary import (
 )
 from synaptum.wording import current_wording
 
-__all__ = ["MCPTool", "MCPTools", "MCPWarning"]
+__all__ = ["MCPTool", "MCPTools"]
 
 #: Seconds a server has to connect, and to answer each call.
 _DEADLINE_S: Final = 60.0
@@ -63,10 +62,6 @@ _CONNECTION_CLOSED: Final = -32000
 _REQUEST_TIMEOUT: Final = -32001
 
 _Connect = Callable[[contextlib.AsyncExitStack, float], Awaitable[Any]]
-
-
-class MCPWarning(UserWarning):
-    """A server offers something that cannot be used; the rest of its tools can."""
 
 
 class MCPTools:
@@ -264,10 +259,9 @@ class MCPTools:
         for _ in range(_MAX_PAGES):
             parameters = PaginatedRequestParams(cursor=cursor) if cursor is not None else None
             page = await self._session.list_tools(params=parameters)
-            for listed in page.tools:
-                definition = self._definition(listed)
-                if definition is not None:
-                    tools.append(MCPTool(self, listed.name, definition))
+            tools.extend(
+                MCPTool(self, listed.name, self._definition(listed)) for listed in page.tools
+            )
             cursor = page.next_cursor
             if not cursor:
                 check_tool_names(tools)
@@ -275,22 +269,13 @@ class MCPTools:
         msg = f"The MCP server {self._label} gave {_MAX_PAGES} pages of tools and no last one."
         raise ConfigurationError(msg)
 
-    def _definition(self, listed: Any) -> ToolDefinition | None:
-        schema = dict(listed.input_schema)
-        kind = schema.get("type", "object")
-        if kind != "object":
-            warnings.warn(
-                f"The tool {listed.name!r} of the MCP server {self._label} is left out: its"
-                f" arguments are declared as {kind!r}, and arguments are an object.",
-                MCPWarning,
-                stacklevel=2,
-            )
-            return None
+    def _definition(self, listed: Any) -> ToolDefinition:
         hints = listed.annotations
         return ToolDefinition(
             self._prefix + listed.name,
             listed.description or "",
-            {"type": "object", "properties": {}, **schema},
+            # MCP allows leaving `properties` out, the chat dialect does not.
+            {"type": "object", "properties": {}, **listed.input_schema},
             _risk(hints),
             bool(hints is not None and hints.idempotent_hint),
         )
@@ -302,6 +287,15 @@ class MCPTools:
             return error
         if isinstance(error, OSError) and error.filename is not None:
             msg = f"The MCP server {self._label} cannot be started: {error.strerror}."
+            return ConfigurationError(msg)
+        problems = getattr(error, "errors", None)
+        if isinstance(error, ValueError) and callable(problems):  # the SDK's own check
+            first = problems()[0]
+            place = ".".join(str(step) for step in first["loc"])
+            msg = (
+                f"The MCP server {self._label} gave an answer that the protocol does not allow, at"
+                f" {place}: {first['msg']}. None of its tools can be used before that is mended."
+            )
             return ConfigurationError(msg)
         msg = (
             f"The MCP server {self._label} could not be opened:"
