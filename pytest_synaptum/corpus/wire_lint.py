@@ -96,6 +96,11 @@ def _calls(message: Mapping[str, Any]) -> list[Any]:
     return calls if isinstance(calls, list) else []
 
 
+def _id(value: Any) -> str | None:
+    """An id as something to compare, whatever stands in its place."""
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
 def _null_content(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for index, message in _messages(body):
         silent = message.get("content") is None
@@ -106,10 +111,10 @@ def _null_content(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _result_without_call(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    open_calls: set[Any] = set()
+    open_calls: set[str | None] = set()
     for index, message in _messages(body):
         if message.get("role") == "tool":
-            call_id = message.get("tool_call_id")
+            call_id = _id(message.get("tool_call_id"))
             if call_id not in open_calls:
                 yield (
                     f"/messages/{index}/tool_call_id",
@@ -117,20 +122,22 @@ def _result_without_call(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 )
             open_calls.discard(call_id)
         elif message.get("role") == "assistant":
-            open_calls = {call.get("id") for call in _calls(message) if isinstance(call, Mapping)}
+            open_calls = {
+                _id(call.get("id")) for call in _calls(message) if isinstance(call, Mapping)
+            }
 
 
 def _call_without_result(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    waiting: dict[Any, str] = {}
+    waiting: dict[str | None, str] = {}
     for index, message in _messages(body):
         if message.get("role") == "tool":
-            waiting.pop(message.get("tool_call_id"), None)
+            waiting.pop(_id(message.get("tool_call_id")), None)
             continue
         yield from (
             (place, f"The call {call_id!r} is left open.") for call_id, place in waiting.items()
         )
         waiting = {
-            call.get("id"): f"/messages/{index}/tool_calls/{position}"
+            _id(call.get("id")): f"/messages/{index}/tool_calls/{position}"
             for position, call in enumerate(_calls(message))
             if isinstance(call, Mapping)
         }
@@ -173,7 +180,7 @@ def _choice_without_tools(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _role(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    known = {"system", "developer", "user", "assistant", "tool", "function"}
+    known = ("system", "developer", "user", "assistant", "tool", "function")
     for index, message in enumerate(body["messages"]):
         role = message.get("role") if isinstance(message, Mapping) else None
         if role not in known:

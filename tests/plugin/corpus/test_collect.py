@@ -1,0 +1,273 @@
+"""`pytest corpus` as a user meets it, on a corpus made for the test."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from support.loopback import Answer, LoopbackServer, chat_body, chat_stream
+
+from pytest_synaptum import strict_yaml
+
+DERIVED = Path(__file__).parents[3] / "corpus" / "openai_chat" / "derived"
+NAME = "stream-calls-all-index-zero"
+
+
+@pytest.fixture(autouse=True)
+def outside_ci(monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+
+
+@pytest.fixture
+def corpus(pytester):
+    """A corpus of one derived case of ours."""
+    root = pytester.mkdir("corpus")
+    shutil.copy(DERIVED.parents[1] / "flags.yaml", root / "flags.yaml")
+    shutil.copytree(DERIVED / NAME, root / "openai_chat" / "derived" / NAME)
+    return pytester
+
+
+def folder_of(corpus):
+    return corpus.path / "corpus" / "openai_chat" / "derived" / NAME
+
+
+def edit(path, **changes):
+    value = strict_yaml.load(path.read_bytes(), source=str(path))
+    path.write_text(strict_yaml.dump({**value, **changes}), encoding="utf-8")
+
+
+def test_a_case_is_a_test_with_a_readable_name(corpus):
+    result = corpus.runpytest("corpus", "-v")
+
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        [f"corpus/openai_chat/derived/{NAME}/case.yaml::openai-compatible*"]
+    )
+
+
+def test_cases_are_selected_by_flag_and_kind(corpus):
+    corpus.runpytest("corpus", "-k", "call-index-zero").assert_outcomes(passed=1)
+    corpus.runpytest("corpus", "-k", "recorded").assert_outcomes(deselected=1)
+
+
+def test_a_wrong_adapter_sees_rule_bytes_and_flag(corpus):
+    corpus.makepyfile(
+        other="""
+        from synaptum.providers.openai_compatible import OpenAICompatible
+
+        class ByIndex:
+            name = "by-index"
+            inner = OpenAICompatible()
+            def to_wire(self, request):
+                return self.inner.to_wire(request)
+            def from_wire(self, body):
+                return self.inner.from_wire(body)
+            def stream_from_wire(self, chunks):
+                def second_id_lost():
+                    for chunk in chunks:
+                        for choice in chunk.get("choices", ()):
+                            for call in choice["delta"].get("tool_calls", ()):
+                                if call.get("id") == "call_b2":
+                                    call["id"] = "call_a1"
+                        yield chunk
+                return self.inner.stream_from_wire(second_id_lost())
+        """
+    )
+    corpus.syspathinsert()
+
+    result = corpus.runpytest("corpus", "--synaptum-provider", "other:ByIndex")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            f"openai_chat/derived/{NAME} under other:ByIndex: *",
+            "rule `golden`: it differs:",
+            '*"id":"call_b2"*',
+            "flag `call-index-zero`: *",
+        ]
+    )
+
+
+def test_several_adapters_give_several_items(corpus):
+    result = corpus.runpytest(
+        "corpus",
+        "--synaptum-provider",
+        "openai-compatible",
+        "--synaptum-provider",
+        "synaptum.providers.openai_compatible:OpenAICompatible",
+    )
+
+    result.assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("nobody", "No provider is installed for the prefix 'nobody'"),
+        ("no_such_module:X", "cannot be imported"),
+        ("json:JSONDecoder", "it lacks to_wire, from_wire, stream_from_wire"),
+    ],
+)
+def test_what_is_no_adapter_is_one_sentence(corpus, spec, words):
+    result = corpus.runpytest("corpus", "--synaptum-provider", spec)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([f"*{words}*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_a_missing_golden_fails_with_the_command_and_an_update_writes_it(corpus):
+    golden = folder_of(corpus) / "golden.yaml"
+    before = golden.read_bytes()
+    golden.unlink()
+
+    missing = corpus.runpytest("corpus")
+    assert not golden.exists()
+    updated = corpus.runpytest("corpus", "--synaptum-update")
+
+    missing.assert_outcomes(failed=1)
+    missing.stdout.fnmatch_lines([f"*pytest corpus/openai_chat/derived/{NAME} --synaptum-update"])
+    updated.assert_outcomes(passed=1)
+    assert golden.read_bytes() == before
+
+
+def test_an_update_writes_nothing_while_a_law_is_broken(corpus):
+    folder = folder_of(corpus)
+    golden = (folder / "golden.yaml").read_bytes()
+    edit(folder / "case.yaml", asks=[{"stream": True, "lint": ["empty-tools"]}])
+
+    result = corpus.runpytest("corpus", "--synaptum-update")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["rule `wire-lint` (ask 1): *breaks empty-tools, and it does not"])
+    assert (folder / "golden.yaml").read_bytes() == golden
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"synaptum": "case/2"}, "is of the format case/2*newer pytest-synaptum"),
+        ({"flags": ["tool-cal"]}, "the flag 'tool-cal' is not in*near it are*tool-call"),
+        ({"kind": "recorded"}, "stands under <dialect>/derived/"),
+        ({"summary": "No full stop"}, "summary is one sentence"),
+        ({"colour": "red"}, "the file has the keys*found 'colour'"),
+        ({"asks": [{"request": {"model": "m"}}]}, "asks?0?.request is no request*messages"),
+        ({"source": {"seen_at": [], "date": "2026-11-30"}}, "reference"),
+        ({"source": {"seen_at": ["groq"], "date": "yesterday"}}, "source.date is a day"),
+    ],
+)
+def test_a_case_that_the_format_does_not_allow_is_one_sentence(corpus, changes, words):
+    edit(folder_of(corpus) / "case.yaml", **changes)
+
+    result = corpus.runpytest("corpus")
+
+    assert result.ret != 0
+    result.stdout.fnmatch_lines([f"*case.yaml*{words}*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_a_missing_exchange_says_how_it_comes_to_be(corpus):
+    (folder_of(corpus) / "exchange.yaml").unlink()
+
+    result = corpus.runpytest("corpus")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*has no exchange.yaml; a derived case is written by hand*"])
+
+
+def test_somebody_elses_case_file_is_left_alone(pytester):
+    pytester.path.joinpath("case.yaml").write_text("name: a court case\n", encoding="utf-8")
+
+    assert pytester.runpytest().ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+REQUEST = {
+    "model": "m",
+    "messages": [{"role": "user", "content": [{"kind": "text", "text": "Hi"}]}],
+}
+
+
+@pytest.fixture
+def unrecorded(pytester):
+    """A corpus of one case that waits for its exchange: the same answer whole and streamed."""
+    root = pytester.mkdir("corpus")
+    (root / "flags.yaml").write_text("synaptum: flags/1\nflags: {text: It is text.}\n", "utf-8")
+    folder = root / "openai_chat" / "demo" / "hello"
+    folder.mkdir(parents=True)
+    case = {
+        "synaptum": "case/1",
+        "summary": "A greeting.",
+        "kind": "recorded",
+        "flags": ["text"],
+        "source": {"server": "demo", "model": "m", "date": "2026-11-30"},
+        "same_answer": True,
+        "masks": ["exchanges.*.response.provider_metadata.created: <int>"],
+        "asks": [{"request": REQUEST}, {"request": REQUEST, "stream": True}],
+    }
+    (folder / "case.yaml").write_text(strict_yaml.dump(case), encoding="utf-8")
+    return pytester, folder
+
+
+def test_recording_asks_the_live_server_and_replay_asks_nobody(unrecorded):
+    pytester, folder = unrecorded
+    answers = [Answer(body=chat_body("Grüße.")), Answer(chunks=chat_stream(["Grü", "ße."]))]
+    with LoopbackServer(answers) as server:
+        recorded = pytester.runpytest(
+            "corpus",
+            "--synaptum-record",
+            "--synaptum-update",
+            "--synaptum-base-url",
+            server.base_url,
+        )
+        asked = [json.loads(one.body).get("stream", False) for one in server.requests]
+
+    recorded.assert_outcomes(passed=1)
+    assert asked == [False, True]
+    assert (folder / "exchange.yaml").read_text("utf-8").startswith("synaptum: cassette/1\n")
+    pytester.runpytest("corpus").assert_outcomes(passed=1)
+
+
+def test_a_changed_question_makes_the_recorded_answer_no_evidence(unrecorded):
+    pytester, folder = unrecorded
+    with LoopbackServer(
+        [Answer(body=chat_body("Hi.")), Answer(chunks=chat_stream(["Hi."]))]
+    ) as server:
+        pytester.runpytest(
+            "corpus",
+            "--synaptum-record",
+            "--synaptum-update",
+            "--synaptum-base-url",
+            server.base_url,
+        )
+    edit(folder / "case.yaml", asks=[{"request": {**REQUEST, "temperature": 0.5}}] * 2)
+
+    result = pytester.runpytest("corpus")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["rule `evidence` (ask 1): *temperature*--synaptum-rerecord"])
+
+
+def test_an_answer_about_the_moment_is_not_kept(unrecorded):
+    pytester, folder = unrecorded
+    with LoopbackServer(lambda request: Answer(status=429, body=b"{}")) as server:
+        result = pytester.runpytest(
+            "corpus", "--synaptum-record", "--synaptum-base-url", server.base_url
+        )
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*status 429*try again. Nothing was written."])
+    assert not (folder / "exchange.yaml").exists()
+
+
+def test_a_server_that_is_not_there_is_one_sentence(unrecorded):
+    pytester, folder = unrecorded
+
+    result = pytester.runpytest(
+        "corpus", "--synaptum-record", "--synaptum-base-url", "http://127.0.0.1:9/v1"
+    )
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*No server answers at http://127.0.0.1:9*"])
+    assert not (folder / "exchange.yaml").exists()
