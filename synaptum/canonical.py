@@ -82,6 +82,8 @@ def decode(text: str | bytes) -> Any:
             overflows to infinity, wrong UTF-8, or nesting beyond `MAX_DEPTH`.
     """
     try:
+        if not isinstance(text, str):  # json would also take UTF-16, and surrogates in UTF-8
+            text = text.decode("utf-8")
         value = json.loads(
             text,
             object_pairs_hook=_unique,
@@ -103,10 +105,11 @@ def loads(text: str | bytes) -> Any:
     """Read JSON as a server may send it: lenient about repeated keys (the last one wins).
 
     Raises:
-        EncodingError: not JSON (NaN and Infinity included), or nested too deeply.
+        EncodingError: not JSON (NaN and Infinity included), a number that overflows to
+            infinity, or nested too deeply for the parser.
     """
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except EncodingError:
         raise
     except (ValueError, RecursionError) as error:

@@ -25,7 +25,11 @@ _Reader = Callable[[Any, str], Any]
 
 def encode(value: Any) -> str:
     """Canonical JSON text of a vocabulary value. Raises `EncodingError`."""
-    return canonical.encode(to_json(value))
+    try:
+        return canonical.encode(to_json(value))
+    except RecursionError:
+        msg = f"The value is nested deeper than {canonical.MAX_DEPTH} levels, or holds itself."
+        raise EncodingError(msg) from None
 
 
 def decode(expected: Any, text: str | bytes) -> Any:

@@ -155,6 +155,11 @@ class ToolResult:
     _: KW_ONLY
     structured: Any = None
 
+    def __post_init__(self) -> None:
+        content: Any = self.content
+        if not isinstance(content, tuple):
+            object.__setattr__(self, "content", tuple(content))
+
     @classmethod
     def of(cls, call_id: str, text: str, is_error: bool = False) -> ToolResult:
         """A result of one text."""
@@ -176,6 +181,11 @@ class Message:
 
     role: Role
     content: tuple[ContentPart, ...]
+
+    def __post_init__(self) -> None:
+        content: Any = self.content
+        if not isinstance(content, tuple):
+            object.__setattr__(self, "content", tuple(content))
 
     @classmethod
     def user(cls, text: str) -> Message:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, Literal, overload
@@ -105,7 +105,7 @@ class ResponseFormat:
 class History(Sequence[Message]):
     """An immutable run of messages that shares its storage with the longer ones grown from it.
 
-    It compares and hashes as a tuple of the same messages does. A conversation of n turns
+    It compares as a tuple of the same messages does. A conversation of n turns
     makes n requests; sharing keeps that O(n) in memory where tuples would be O(n²).
     """
 
@@ -207,6 +207,9 @@ class Request:
             object.__setattr__(self, "messages", tuple(self.messages))
         if not isinstance(self.tools, tuple):
             object.__setattr__(self, "tools", tuple(self.tools))
+        if isinstance(self.stop, Set):
+            msg = "Request.stop is a set, which has no order of its own; give a list or a tuple."
+            raise ValueError(msg)
         if isinstance(self.stop, str):
             object.__setattr__(self, "stop", (self.stop,))
         elif not isinstance(self.stop, tuple):
