@@ -48,7 +48,7 @@ DEFAULT_TIMEOUT_S: Final = 300.0
 
 #: After `[DONE]` the server gets so long to end the body properly, so that it does not see a
 #: client that hung up; one that keeps the connection open is left.
-_ENDING_S: Final = 0.1
+_ENDING_S: Final = 0.25
 
 #: Where servers put their id of a request, the first one present counts.
 _REQUEST_ID_HEADERS: Final = ("x-request-id", "request-id", "x-amzn-requestid", "cf-ray")

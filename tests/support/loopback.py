@@ -64,7 +64,8 @@ class Answer:
         framing: how the pieces travel: HTTP chunks, a `Content-Length`, or until close.
         content_length: the length to claim, where it is to be a lie.
         delay_s: seconds between the pieces.
-        gates: what to wait for before piece n (0 is the first, -1 is before the headers).
+        gates: what to wait for before piece n (0 is the first, -1 is before the headers, the
+            number of pieces is before the end).
         drop_after: close the connection after so many pieces, without a proper end (0: after
             the headers, -1: before them).
         reset: drop with a TCP reset instead of an orderly close.
@@ -299,6 +300,7 @@ class _Handler(BaseHTTPRequestHandler):
                 piece = b"%x\r\n%b\r\n" % (len(piece), piece) if piece else b""
             self.wfile.write(piece)
             script.note_sent()
+        self._pass_gate(script, answer, len(pieces))
         if answer.drop_after is not None and answer.drop_after >= len(pieces):
             self._drop(answer)
         elif framing == "chunked":

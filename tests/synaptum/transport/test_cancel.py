@@ -59,6 +59,24 @@ async def test_closing_a_reply_is_noticed_by_the_server_at_once() -> None:
     assert wait_until(lambda: not our_threads())
 
 
+async def test_the_first_thing_a_server_writes_after_a_close_fails() -> None:
+    """An orderly close would let it write on, and generate on, until it hears of it."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        sending = asyncio.create_task(transport.send(post(url)))
+        connection, _ = await asyncio.to_thread(listener.accept)
+        with connection:
+            connection.settimeout(5)
+            await asyncio.to_thread(connection.recv, 65536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
+            reply = await sending
+
+            await reply.aclose()
+
+            with pytest.raises(OSError):
+                connection.sendall(b"1\r\na\r\n")
+
+
 async def test_closing_ends_a_wait_in_another_task() -> None:
     with LoopbackServer([stuck(before=1)]) as server:
         reply = await transport.send(post(server.base_url))

@@ -87,7 +87,8 @@ async def test_the_first_piece_arrives_before_the_last_is_sent() -> None:
         gate.set()
         rest = [piece async for piece in chunks]
 
-    assert (first, sent, rest) == (b"one", 1, [b"two"])
+    assert (first, rest) == (b"one", [b"two"])
+    assert sent <= 1  # counted just after the write
 
 
 async def test_a_slow_reader_slows_the_server_down() -> None:
