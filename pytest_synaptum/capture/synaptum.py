@@ -20,6 +20,7 @@ class RecordingTransport:
     def __init__(self, inner: Transport, recorder: Recorder) -> None:
         self._inner = inner
         self._recorder = recorder
+        recorder.has_transport = True
 
     async def send(self, request: HttpRequest) -> HttpReply:
         """Send by the real transport. Raises what that raises."""

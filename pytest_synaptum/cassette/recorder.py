@@ -113,12 +113,17 @@ class Slot:
 
 
 class Recorder:
-    """The exchanges of one test while they are recorded."""
+    """The exchanges of one test while they are recorded.
+
+    Attributes:
+        has_transport: whether `recorded_provider` brings its own exchanges.
+    """
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()
         self._slots: list[Slot] = []
+        self.has_transport = False
 
     def begin(self, method: str, url: str, headers: Iterable[tuple[str, str]], body: bytes) -> Slot:
         """Take the place of an exchange whose request is about to be sent."""
