@@ -171,11 +171,16 @@ class UncertainEffect(SynaptumError):
     """A non-idempotent call was begun and its end is not on record.
 
     Leave it with `Session.resolve(step_id, result=...)` or `resolve(step_id, rerun=True)`.
+
+    Attributes:
+        step_id: the call's step.
+        run_id: the run it belongs to: that of a sub-agent where the call is one of its.
     """
 
-    def __init__(self, message: str, step_id: str) -> None:
+    def __init__(self, message: str, step_id: str, run_id: str = "") -> None:
         super().__init__(message)
         self.step_id = step_id
+        self.run_id = run_id
 
 
 class JournalError(SynaptumError):

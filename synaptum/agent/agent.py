@@ -115,7 +115,8 @@ class Agent:
 
         It is the same loop and the same journal. A step that is on record gives no
         fragments; a retry opens the cycle again with another `StreamStart` and withdraws
-        nothing. Ending the iteration closes the stream of the model.
+        nothing. Ending the iteration closes the stream of the model. A sub-agent's
+        fragments are not shown: its steps stand in its own journal.
         """
         return Run(self._plan, session, streaming=True).events(_opening(task))
 

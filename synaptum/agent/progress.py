@@ -276,7 +276,7 @@ def _uncertain(step: ToolStep, plan: Plan) -> UncertainEffect:
     msg = plan.wording.uncertain_effect.format(
         run_id=step.run_id, step_id=step.step_id, name=step.call.name
     )
-    return UncertainEffect(msg, step.step_id)
+    return UncertainEffect(msg, step.step_id, step.run_id)
 
 
 def _limit(plan: Plan, run_id: str) -> LimitExceeded:

@@ -65,8 +65,10 @@ class Session:
             raise ConfigurationError(msg)
         self.run_id = run_id
         self.gateway = gateway
-        self.checkpointer: Checkpointer = checkpointer or MemoryCheckpointer()
-        self.clock: Clock = clock or SystemClock()
+        self.checkpointer: Checkpointer = (
+            MemoryCheckpointer() if checkpointer is None else checkpointer
+        )
+        self.clock: Clock = SystemClock() if clock is None else clock
         self.sleep = sleep
         self.random = random
 

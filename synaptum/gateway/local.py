@@ -13,11 +13,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 from synaptum.errors import (
+    AbortError,
     ConfigurationError,
     Denied,
     InvalidToolCallError,
+    NeedsHumanError,
     NetworkError,
-    SynaptumError,
+    ToolExecutionError,
+    UncertainEffect,
 )
 from synaptum.gateway.base import CallContext
 from synaptum.tools.base import ResolvesCalls, Tool, check_tool_names, error_result
@@ -76,6 +79,17 @@ class Check:
 Policy = Callable[[Check], Decision | Awaitable[Decision]]
 
 Model = Callable[..., Any]
+
+#: What a tool raises on purpose; anything else is a failure that the model is told of.
+_MEANT = (
+    AbortError,
+    ConfigurationError,
+    Denied,
+    InvalidToolCallError,
+    NeedsHumanError,
+    ToolExecutionError,
+    UncertainEffect,
+)
 
 
 class LocalGateway:
@@ -174,7 +188,7 @@ class LocalGateway:
         await self._check(check, context)
         try:
             return await tool.invoke(call.id, call.arguments)
-        except SynaptumError:
+        except _MEANT:
             raise
         except Exception as error:
             return error_result(call.id, call.name, error)

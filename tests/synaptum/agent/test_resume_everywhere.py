@@ -14,8 +14,12 @@ from support.agents import MODEL, session_of
 from support.stores import FILE_STORES
 
 from synaptum import (
+    ALLOW,
     Agent,
+    Decision,
+    Disposition,
     MemoryCheckpointer,
+    Risk,
     UncertainEffect,
     tool,
 )
@@ -198,3 +202,88 @@ async def test_a_run_stopped_anywhere_ends_as_the_one_that_was_not(kind, how, tm
             assert keys.setdefault(key, request) == request, where
         boundary += 1
     assert boundary == (len(expected["r1"]) if how == "ended" else sum(map(len, expected.values())))
+
+
+class Approvals:
+    """A sub-agent with an effect that a person must allow, as must the delegation."""
+
+    def __init__(self):
+        self.effects = 0
+
+        @tool(risk=Risk.HARD_WRITE)
+        async def publish(text: str) -> str:
+            """Publish a text."""
+            self.effects += 1
+            return "published"
+
+        self.tools = [publish]
+        editor = Agent("editor", model=MODEL, tools=self.tools)
+        self.agent = Agent("a", model=MODEL, tools=self.tools, delegates=[editor])
+        self.model = ScriptedModel(
+            calls("publish", text="a"),
+            calls("editor", brief="Publish it."),
+            calls("publish", text="b"),
+            "Published.",
+            "Both are out.",
+        )
+
+    def session(self, store):
+        def policy(check):
+            asks = check.kind != "model"
+            return Decision(Disposition.REQUIRE_APPROVAL, "sure") if asks else ALLOW
+
+        return session_of(self.model, self.tools, policy=policy, checkpointer=store)
+
+    async def to_the_end(self, store):
+        """Run, allow whatever waits, and say what came of what nobody knows."""
+        session, uncertain = self.session(store), 0
+        while True:
+            last = None
+            try:
+                async for step in self.agent.run("Go", session=session):
+                    last = step
+            except UncertainEffect as error:
+                uncertain += 1
+                await session.child(error.run_id).resolve(error.step_id, result="published")
+                continue
+            if last.kind == "final":
+                return uncertain
+            await session.decide(last.step_id, ALLOW)
+
+
+async def approval_journals(store):
+    """Both journals without times, and without what tells a resolved call."""
+    texts = []
+    parent = (await store.load("r1")).events
+    children = {event.child_run_id for event in parent if event.kind == "delegate"}
+    for run_id in ("r1", *sorted(children)):
+        for event in (await store.load(run_id)).events:
+            meta = {k: v for k, v in event.meta.items() if k != "resolved"}
+            texts.append(encode(to_json(replace(event, at="", meta=meta))))
+    return texts
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("how", STOPS[1:])
+async def test_approvals_survive_a_stop_anywhere_and_the_effects_happen_once(how):
+    whole, store = Approvals(), MemoryCheckpointer()
+    assert await whole.to_the_end(store) == 0
+    expected = await approval_journals(store)
+    assert whole.effects == 2
+    for boundary in range(len(expected)):
+        world, store = Approvals(), MemoryCheckpointer()
+        stopping = Stopping(store, boundary, how)
+        task = asyncio.ensure_future(world.to_the_end(stopping))
+        with pytest.raises((CrashError, asyncio.CancelledError)):
+            await task
+        uncertain = await world.to_the_end(store)
+
+        final = await approval_journals(store)
+        assert world.effects <= 2, boundary
+        assert world.effects + uncertain >= 2, boundary
+        if not uncertain:
+            assert final == expected, boundary
+        else:
+            # Interrupted before the policy was asked, there is nothing left to allow: no
+            # approval and no second step, in the parent for a call of the sub-agent neither.
+            assert len(expected) - len(final) in (0, 4, 6), boundary

@@ -311,6 +311,10 @@ async def test_an_unexpected_failure_of_a_tool_is_a_result_and_a_meant_one_passe
     )
     assert result.is_error
     assert "ValueError: x" in result.text
+    lost = await LocalGateway(tools=[Foreign(NetworkError("gone"))]).invoke_tool(
+        call("foreign"), CONTEXT
+    )
+    assert lost.is_error
 
     for error in (NeedsHumanError("p"), ToolExecutionError("t"), InvalidToolCallError("i")):
         with pytest.raises(type(error)):
