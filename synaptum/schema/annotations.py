@@ -14,9 +14,11 @@ from synaptum import canonical
 from synaptum.errors import ConfigurationError, EncodingError
 from synaptum.schema.dump import to_plain
 from synaptum.schema.problems import type_name
+from synaptum.schema.reader import UntranslatableTypeError, local_names, shape_of
 from synaptum.schema.shapes import (
     AliasShape,
     ArrayShape,
+    CheckedShape,
     ChoiceShape,
     DescribedShape,
     FieldShape,
@@ -28,9 +30,6 @@ from synaptum.schema.shapes import (
     ScalarShape,
     Shape,
     UnionShape,
-    UntranslatableTypeError,
-    local_names,
-    shape_of,
 )
 from synaptum.schema.signature import Signature, function_behind, signature_of
 
@@ -120,6 +119,8 @@ class _Writer:
             return {"type": "object", "additionalProperties": self.write(shape.value)}
         if isinstance(shape, UnionShape):
             return {"anyOf": [self.write(member) for member in shape.members]}
+        if isinstance(shape, CheckedShape):
+            return {**self.write(shape.inner), **shape.keywords}
         if isinstance(shape, DescribedShape):
             return {**self.write(shape.inner), "description": shape.description}
         return self._reference(shape)

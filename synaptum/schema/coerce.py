@@ -33,6 +33,7 @@ from synaptum.schema.problems import (
 from synaptum.schema.shapes import (
     AliasShape,
     ArrayShape,
+    CheckedShape,
     ChoiceShape,
     DescribedShape,
     FieldShape,
@@ -82,6 +83,8 @@ def _read(shape: Shape, value: Any, path: str, depth: int, *, exact: bool) -> An
         return _read(shape.inner, value, path, depth, exact=exact)
     if isinstance(shape, ChoiceShape):
         return _choice(shape, value, path)
+    if isinstance(shape, CheckedShape):
+        return _checked(shape, _read(shape.inner, value, path, depth, exact=exact), path)
     if isinstance(shape, FormattedShape):
         if not isinstance(value, str):
             raise _expected(path, "string", value)
@@ -213,6 +216,14 @@ def _members(
     }
 
 
+def _checked(shape: CheckedShape, value: Any, path: str) -> Any:
+    try:
+        return shape.check(value)
+    except Exception as error:
+        problem = _foreign_problem(error, path).problem
+        raise RefusedValueError(problem.path, problem.code, **problem.facts) from error
+
+
 def _foreign(shape: ForeignShape, value: Any, path: str) -> Any:
     try:
         return shape.model.model_validate(value, strict=None)
@@ -294,7 +305,7 @@ def _reason(error: Exception) -> str:
 def _shape_name(shape: Shape) -> str:
     if isinstance(shape, ScalarShape):
         return shape.name or "anything"
-    if isinstance(shape, DescribedShape | AliasShape):
+    if isinstance(shape, DescribedShape | AliasShape | CheckedShape):
         return _shape_name(shape.inner)
     if isinstance(shape, ChoiceShape):
         return " | ".join(short(wire) for wire, _ in shape.choices)

@@ -18,13 +18,8 @@ from synaptum.schema.annotations import schema_of_shape
 from synaptum.schema.coerce import coerce
 from synaptum.schema.dump import to_plain
 from synaptum.schema.problems import mismatch
-from synaptum.schema.shapes import (
-    Shape,
-    UntranslatableTypeError,
-    is_foreign_model,
-    local_names,
-    shape_of,
-)
+from synaptum.schema.reader import UntranslatableTypeError, is_foreign_model, local_names, shape_of
+from synaptum.schema.shapes import Shape
 from synaptum.schema.validate import check_schema, validate
 from synaptum.vocabulary import ResponseFormat
 

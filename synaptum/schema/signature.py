@@ -12,11 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from synaptum.errors import ConfigurationError
-from synaptum.schema.shapes import (
-    FieldShape,
-    ShapeReader,
-    UntranslatableTypeError,
-)
+from synaptum.schema.reader import ShapeReader, UntranslatableTypeError, is_from_pydantic
+from synaptum.schema.shapes import FieldShape
 
 __all__ = ["Signature", "function_behind", "signature_of"]
 
@@ -120,6 +117,12 @@ def _field(
     except UntranslatableTypeError as error:
         msg = f"Parameter {name!r} of {label}: {error}."
         raise ConfigurationError(msg) from None
+    if is_from_pydantic(parameter.default):
+        msg = (
+            f"Parameter {name!r} of {label} has a Pydantic object as its default, which the"
+            " function would be given: put it inside Annotated[...]."
+        )
+        raise ConfigurationError(msg)
     # By identity: a default may be an array, whose == is no bool.
     required = parameter.default is inspect.Parameter.empty
     return FieldShape(

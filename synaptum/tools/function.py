@@ -31,7 +31,7 @@ from synaptum.schema.annotations import schema_of_signature
 from synaptum.schema.coerce import coerce_fields
 from synaptum.schema.dump import to_plain
 from synaptum.schema.problems import MismatchError, RefusedValueError, SchemaProblemError
-from synaptum.schema.shapes import first_line, local_names
+from synaptum.schema.reader import first_line, local_names
 from synaptum.schema.signature import Signature, function_behind, signature_of
 from synaptum.schema.validate import check_schema, validate
 from synaptum.tools.base import settle_failure

@@ -19,7 +19,7 @@ from synaptum.schema import schema_for
 from synaptum.schema.coerce import coerce
 from synaptum.schema.dump import to_plain
 from synaptum.schema.problems import MismatchError
-from synaptum.schema.shapes import shape_of
+from synaptum.schema.reader import shape_of
 from synaptum.schema.validate import validate
 
 

@@ -108,7 +108,6 @@ def test_the_whole_schema_of_a_plain_function_keeps_the_order_of_its_parameters(
         (Annotated[int, Note("How many")], {"type": "integer", "description": "How many"}),
         (Annotated[int, object()], {"type": "integer"}),
     ],
-    ids=str,
 )
 def test_a_type_has_this_schema(annotation, schema):
     assert schema_for(annotation) == schema

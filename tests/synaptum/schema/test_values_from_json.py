@@ -12,7 +12,7 @@ import pytest
 
 from synaptum.schema.coerce import coerce
 from synaptum.schema.problems import MismatchError, RefusedValueError
-from synaptum.schema.shapes import shape_of
+from synaptum.schema.reader import shape_of
 from synaptum.wording import ENGLISH, SPANISH
 
 

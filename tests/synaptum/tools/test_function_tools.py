@@ -207,6 +207,50 @@ async def test_a_pydantic_model_as_parameter_arrives_validated_and_its_no_goes_t
 
 
 @pytest.mark.asyncio
+async def test_a_pydantic_constraint_in_annotated_is_told_and_kept():
+    pydantic = pytest.importorskip("pydantic")
+
+    def even(n):
+        if n % 2:
+            raise ValueError("must be even")
+        return n
+
+    seen = []
+
+    @tool
+    def roll(
+        sides: Annotated[int, pydantic.Field(ge=2, le=20, description="Of the die")],
+        times: Annotated[int, pydantic.AfterValidator(even)] = 2,
+    ) -> str:
+        seen.append((sides, times))
+        return ""
+
+    assert roll.definition.parameters["properties"]["sides"] == {
+        "type": "integer",
+        "minimum": 2,
+        "maximum": 20,
+        "description": "Of the die",
+    }
+    await roll.invoke("c1", {"sides": 6, "times": 4})
+    too_many = await roll.invoke("c2", {"sides": 21})
+    odd = await roll.invoke("c3", {"sides": 6, "times": 3})
+    assert seen == [(6, 4)]
+    assert "At $.sides: Input should be less than or equal to 20." in too_many.text
+    assert "must be even" in odd.text
+    with pytest.raises(InvalidToolCallError, match=r"expected integer, found string"):
+        await roll.invoke("c4", {"sides": "6"})
+
+
+def test_a_pydantic_field_as_default_is_refused_because_the_function_would_get_it():
+    pydantic = pytest.importorskip("pydantic")
+
+    with pytest.raises(ConfigurationError, match=r"put it inside Annotated\[\.\.\.\]"):
+
+        @tool
+        def f(n: int = pydantic.Field(default=3)) -> str: ...
+
+
+@pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("error", "told"),
     [
@@ -543,7 +587,6 @@ async def test_content_parts_stand_as_they_are():
         ({1: "a"}, "The key 1 at $ is a int"),
         (Answer, "a type"),
     ],
-    ids=repr,
 )
 async def test_what_has_no_json_form_is_an_error_that_names_the_type(value, told):
     @tool

@@ -15,34 +15,27 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TextIO
+from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
-from synaptum import canonical
 from synaptum.errors import (
     ConfigurationError,
-    EncodingError,
     InvalidToolCallError,
     NetworkError,
     RequestTimeoutError,
     SynaptumError,
     ToolExecutionError,
 )
+from synaptum.mcp.answers import result_of, risk_of
+from synaptum.mcp.stderr import ErrorTail
 from synaptum.schema.problems import MismatchError
 from synaptum.schema.validate import check_schema, validate
 from synaptum.tools.base import check_tool_names, settle_failure
 from synaptum.vocabulary import (
-    Audio,
-    Document,
-    Image,
-    ResultPart,
     Risk,
-    Text,
     ToolDefinition,
     ToolResult,
 )
@@ -54,9 +47,6 @@ __all__ = ["MCPTool", "MCPTools"]
 _DEADLINE_S: Final = 60.0
 #: Pages of a catalogue followed: a server that never ends its list cannot hang a run.
 _MAX_PAGES: Final = 1_000
-#: How much of what a server last wrote on its standard error goes into an error, in characters.
-_STDERR_TAIL: Final = 500
-
 # JSON-RPC codes of the SDK's own making.
 _CONNECTION_CLOSED: Final = -32000
 _REQUEST_TIMEOUT: Final = -32001
@@ -82,7 +72,7 @@ class MCPTools:
         self._session: Any = None
         self._owner: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
-        self._errors: _ErrorTail | None = None
+        self._errors: ErrorTail | None = None
 
     @classmethod
     def stdio(
@@ -100,7 +90,7 @@ class MCPTools:
         of this process's environment, and so its keys, does not reach the server.
         """
         _check_sdk()
-        errors = _ErrorTail(tuple((env or {}).values()))
+        errors = ErrorTail(tuple((env or {}).values()))
 
         async def connect(stack: contextlib.AsyncExitStack, deadline: float) -> Any:
             from mcp import Client, StdioServerParameters
@@ -276,7 +266,7 @@ class MCPTools:
             listed.description or "",
             # MCP allows leaving `properties` out, the chat dialect does not.
             {"type": "object", "properties": {}, **listed.input_schema},
-            _risk(hints),
+            risk_of(hints),
             bool(hints is not None and hints.idempotent_hint),
         )
 
@@ -390,38 +380,7 @@ class MCPTool:
             answer = await self._server._call(self._remote_name, arguments)
         except ToolExecutionError as error:
             return settle_failure(call_id, self._definition, error)
-        return _result(call_id, self._definition, answer)
-
-
-class _ErrorTail:
-    """What a server writes on its standard error: kept in a file, its end shown in errors."""
-
-    def __init__(self, secrets: tuple[str, ...]) -> None:
-        self._secrets = tuple(secret for secret in secrets if len(secret) >= 6)
-        self._file: TextIO | None = None
-        self._last = ""
-
-    @contextlib.contextmanager
-    def opened(self) -> Iterator[TextIO]:
-        with tempfile.TemporaryFile("a+", encoding="utf-8") as file:
-            self._file = file
-            try:
-                yield file
-            finally:
-                self._last = self.tail()
-                self._file = None
-
-    def tail(self) -> str:
-        if self._file is None:
-            return self._last
-        # pread: the child shares this file's position, which must stay where it writes.
-        descriptor = self._file.fileno()
-        size = os.fstat(descriptor).st_size
-        start = max(0, size - 8 * _STDERR_TAIL)
-        text = os.pread(descriptor, size - start, start).decode("utf-8", "replace").strip()
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text[-_STDERR_TAIL:]
+        return result_of(call_id, self._definition, answer)
 
 
 def _check_sdk() -> None:
@@ -431,47 +390,3 @@ def _check_sdk() -> None:
         msg = "MCP servers need the official SDK, version 2 or newer: pip install 'synaptum[mcp]'."
         raise ConfigurationError(msg) from None
     del Client
-
-
-def _risk(hints: Any) -> Risk:
-    """Source: the defaults of MCP's ToolAnnotations; readOnlyHint false, destructiveHint true."""
-    if hints is not None and hints.read_only_hint is True:
-        return Risk.READ
-    if hints is not None and hints.destructive_hint is False:
-        return Risk.SOFT_WRITE
-    return Risk.DESTRUCTIVE
-
-
-def _result(call_id: str, definition: ToolDefinition, answer: Any) -> ToolResult:
-    wording = current_wording()
-    if not hasattr(answer, "content"):  # an InputRequiredResult, or an extension's own
-        return settle_failure(call_id, definition, ToolExecutionError(wording.mcp_wants_input))
-    content = tuple(_part(block) for block in answer.content)
-    structured = answer.structured_content
-    if structured is not None:
-        try:
-            text = canonical.encode(structured)
-        except EncodingError as error:
-            problem = wording.mcp_unusable.format(detail=str(error))
-            return settle_failure(call_id, definition, ToolExecutionError(problem))
-        content = content or (Text(text),)  # some servers answer in the structured field alone
-    if answer.is_error and not content:
-        return settle_failure(call_id, definition, ToolExecutionError(wording.mcp_no_detail))
-    return ToolResult(call_id, content, bool(answer.is_error), structured=structured)
-
-
-def _part(block: Any) -> ResultPart:
-    """A content block as a part; what has no part of its own stands as a text that says so."""
-    if block.type == "text":
-        return Text(block.text)
-    if block.type == "image":
-        return Image(block.mime_type, data=block.data)
-    if block.type == "audio":
-        return Audio(block.mime_type, data=block.data)
-    if block.type == "resource_link":
-        return Text(f"[{block.name}: {block.uri}]")
-    text = getattr(block.resource, "text", None)
-    if text is not None:
-        return Text(text)
-    media_type = block.resource.mime_type or "application/octet-stream"
-    return Document(media_type, data=block.resource.blob, name=str(block.resource.uri))

@@ -1,0 +1,5 @@
+"""Tools of MCP servers, on the official `mcp` SDK (extra `synaptum[mcp]`)."""
+
+from synaptum.mcp.servers import MCPTool, MCPTools
+
+__all__ = ["MCPTool", "MCPTools"]
