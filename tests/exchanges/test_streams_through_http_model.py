@@ -13,7 +13,7 @@ import pytest
 
 from synaptum.errors import SynaptumError
 from synaptum.models.http import HttpModel
-from synaptum.testing.replay_transport import Reply, ReplayTransport
+from synaptum.testing.replay_transport import ReplayTransport, Reply
 from synaptum.vocabulary import Message, Request, StreamEvent
 
 FOLDER = Path(

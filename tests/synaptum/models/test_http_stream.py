@@ -143,6 +143,12 @@ async def test_done_makes_a_stream_whole_that_gave_no_finish_word() -> None:
     assert fold(await ask(Answer(chunks=pieces))).text == "a"
 
 
+async def test_a_connection_lost_after_done_is_no_failure() -> None:
+    pieces = chat_stream(["a"])
+
+    assert fold(await ask(Answer(chunks=pieces, drop_after=len(pieces), reset=True))).text == "a"
+
+
 async def test_reading_stops_at_done_even_when_the_server_keeps_the_connection() -> None:
     pieces = [*chat_stream(["a"]), b"data: never read\n\n"]
     with LoopbackServer([Answer(chunks=pieces, gates={5: threading.Event()})]) as server:
