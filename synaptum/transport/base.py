@@ -57,6 +57,7 @@ class HttpReply(Protocol):
 
         Raises:
             NetworkError: the body broke off before its end.
+            AbortError: the reply was closed by somebody else meanwhile.
         """
         ...
 
