@@ -423,3 +423,44 @@ def test_an_answer_goes_through_the_journal_unchanged():
     assert back == response
     assert back.provider_metadata == response.provider_metadata
     assert json.loads(codec.encode(back)) == json.loads(codec.encode(response))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "2+2",
+        ["2+", "2"],
+        {"text": "2+2"},
+        [{"text": "2+"}, {"summary": "2"}, {"data": "x"}, 7],
+        {"summary": "2+2"},
+    ],
+)
+def test_reasoning_may_be_a_text_an_object_or_a_list(value):
+    assert read({"content": "4", "reasoning": value}).message.content[0] == Thinking("2+2")
+
+
+@pytest.mark.parametrize("value", [7, True, {}, [], [{"data": 1}]])
+def test_reasoning_without_text_is_none_and_is_kept(value):
+    response = read({"content": "4", "reasoning": value})
+
+    assert response.message == Message.assistant("4")
+    assert response.provider_metadata["message"]["reasoning"] == value
+
+
+def test_content_parts_may_be_bare_texts():
+    assert read({"content": ["a", {"type": "text", "text": ""}, "b"]}).text == "ab"
+    assert read({"content": [{"type": "text", "text": ""}]}).message == Message.assistant("")
+
+
+def test_a_message_that_is_no_object_is_an_answer_of_nothing():
+    response = OpenAICompatible().from_wire(
+        {"choices": [{"message": "hi", "finish_reason": "stop"}]}
+    )
+
+    assert response.message.content == ()
+
+
+def test_arguments_with_numbers_beyond_json_do_not_break_the_reading():
+    got = read({"tool_calls": [call({"a": float("inf")})]}).tool_calls[0]
+
+    assert got.unreadable_arguments == "{'a': inf}"

@@ -178,6 +178,13 @@ def test_media_that_the_server_does_not_take_are_refused_by_name():
         body(DEEPSEEK, image)
 
 
+def test_a_profile_cannot_invent_a_shape():
+    profile = dataclasses.replace(DEFAULT, name="mine", media=frozenset({"tool_call"}))
+
+    with pytest.raises(UnsupportedRequestError, match="tool_call"):
+        body(profile, Message(Role.USER, (ToolCall("a", "f", {}),)))
+
+
 def test_results_with_media_travel_where_the_server_takes_them():
     profile = dataclasses.replace(DEFAULT, name="mine", tool_result_media=True)
     result = ToolResult("a", (Image("image/png", url="https://example.org/a.png"),))

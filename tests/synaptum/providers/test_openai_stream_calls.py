@@ -221,3 +221,49 @@ def test_the_deprecated_function_call_comes_in_fragments():
     call = fold(OpenAICompatible().stream_from_wire(chunks)).tool_calls[0]
 
     assert (call.name, call.arguments) == ("f", {"a": 1})
+
+
+def test_without_index_and_id_a_name_may_be_split_too():
+    assert [
+        call[1:]
+        for call in calls_of([item("", name="get_")], [item("", name="weather")], [item('{"x":1}')])
+    ] == [("get_weather", {"x": 1})]
+
+
+def test_without_index_and_id_another_whole_call_is_another_call():
+    assert [
+        call[1:]
+        for call in calls_of(
+            [item('{"q":1}', name="f")], [item('{"q":2}', name="f")], [item("{}", name="g")]
+        )
+    ] == [("f", {"q": 1}), ("f", {"q": 2}), ("g", {})]
+
+
+def test_without_index_and_id_a_repeated_name_continues_an_open_call():
+    assert [call[1:] for call in calls_of([item('{"q":', name="f")], [item("1}", name="f")])] == [
+        ("f", {"q": 1})
+    ]
+
+
+def test_an_id_that_is_a_number_is_kept_as_its_text():
+    assert calls_of([item("{}", index=0, id=7, name="f")]) == [("7", "f", {})]
+
+
+def test_a_call_that_never_got_a_name_is_still_there_and_has_its_events():
+    chunks = [
+        {"choices": [{"delta": {"tool_calls": [item("{}", index=0, id="a")]}}]},
+        {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]},
+    ]
+
+    events = list(OpenAICompatible().stream_from_wire(chunks))
+
+    assert [event.kind for event in events[1:-1]] == [
+        "tool_call_start",
+        "tool_call_delta",
+        "tool_call_end",
+    ]
+    assert events[-1].response.tool_calls[0].name == ""
+
+
+def test_an_item_of_nothing_is_no_call():
+    assert calls_of([{}, {"index": 0, "function": None}]) == []

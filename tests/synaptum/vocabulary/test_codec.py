@@ -1,6 +1,7 @@
 """Vocabulary values become JSON and come back as they were."""
 
 import dataclasses
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
@@ -157,3 +158,19 @@ def test_every_field_of_a_step_is_written():
 
     assert list(written) == ["kind", *(field.name for field in dataclasses.fields(ModelStep))]
     assert written["kind"] == "model"
+
+
+@dataclasses.dataclass(frozen=True)
+class Mixed:
+    value: int | str | None
+    mode: Literal["a", "b"] = "a"
+
+
+@pytest.mark.parametrize("value", [1, "x", None])
+def test_a_union_of_plain_types_is_read_by_its_types(value):
+    assert codec.from_json(Mixed, {"value": value}) == Mixed(value)
+
+
+def test_a_value_of_no_member_of_a_union_is_refused():
+    with pytest.raises(EncodingError, match=r"\$\.value"):
+        codec.from_json(Mixed, {"value": []})
