@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from pytest_synaptum.capture.linting import LintingTransport
 from pytest_synaptum.capture.synaptum import RecordingTransport, ReplayTransport
 from pytest_synaptum.cassette.player import Player
 from pytest_synaptum.exchange import Exchange
@@ -50,7 +50,7 @@ class RecordedProvider:
             live = recording.live()
             transport = RecordingTransport(UrllibTransport(), recording.recorder)
             base_url, key = live.base_url, live.api_key
-        self.http_model = HttpModel(base_url, key, transport=transport)
+        self.http_model = HttpModel(base_url, key, transport=LintingTransport(transport))
 
     def __repr__(self) -> str:
         state = "recording" if self._recording.player is None else "replaying"

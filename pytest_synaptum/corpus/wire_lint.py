@@ -220,7 +220,7 @@ RULES: Final[tuple[Rule, ...]] = (
             "A turn without content is taken only from the assistant, and only beside tool calls;"
             " leave the turn out."
         ),
-        evidence=_reference("content is required unless tool_calls or function_call is given."),
+        evidence=Evidence(case="openai_chat/llama.cpp/empty-assistant-message-refused"),
         find=_null_content,
     ),
     Rule(
@@ -238,7 +238,7 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         id="arguments-not-json-text",
         sentence="The arguments of a call travel as a string that holds JSON.",
-        evidence=_reference("arguments: the arguments to call the function with, in JSON format."),
+        evidence=Evidence(case="openai_chat/llama.cpp/unreadable-arguments-refused"),
         find=_arguments,
     ),
     Rule(

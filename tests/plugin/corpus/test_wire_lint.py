@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_synaptum.cassette.format import load_cassette
+from pytest_synaptum.corpus.case import load_case
+from pytest_synaptum.corpus.flags import find_flags
 from pytest_synaptum.corpus.wire_lint import RULES, lint, report
 
 USER = {"role": "user", "content": "Hi"}
@@ -105,3 +111,17 @@ def test_a_report_names_rule_place_and_evidence():
 
     assert "empty-tools at /tools: `tools` is empty; leave the key out." in text
     assert "read 2026-11-30" in text
+
+
+CORPUS = Path(__file__).parents[3] / "corpus"
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.evidence.case], ids=lambda r: r.id)
+def test_the_evidence_of_a_rule_is_a_recorded_refusal_of_a_body_that_breaks_it(rule):
+    folder = CORPUS / rule.evidence.case
+    case = load_case(folder / "case.yaml", find_flags(folder / "case.yaml"))
+    exchange = load_cassette(case.exchange_path).exchanges()[0]
+
+    assert case.kind == "recorded"
+    assert exchange.response.status >= 400
+    assert rule.id in [finding.rule.id for finding in lint(json.loads(exchange.request.body))]
