@@ -15,22 +15,19 @@ from dataclasses import replace
 from typing import Any
 
 from synaptum.agent.calls import Caller
-from synaptum.agent.configuration import configuration_of, differences
 from synaptum.agent.delegate import child_run_id
 from synaptum.agent.plan import Plan
 from synaptum.agent.progress import Ask, AskPerson, Call, Done, Progress, Suspend, next_action
 from synaptum.agent.retries import Attempts
 from synaptum.agent.session import Session
+from synaptum.agent.start import begin
 from synaptum.agent.verdict import Close, Fail
 from synaptum.errors import (
-    ConfigurationError,
     Denied,
-    LimitExceeded,
     NetworkError,
     ProviderError,
 )
 from synaptum.gateway.base import CallContext
-from synaptum.journal.store import RunState
 from synaptum.vocabulary import (
     ApprovalStep,
     DelegateStep,
@@ -81,7 +78,8 @@ class Run:
     async def events(self, task: tuple[Message, ...] | None) -> Events:
         """All events of the run: those on record, then those that happen now."""
         state = await self._session.checkpointer.load(self._session.run_id)
-        self._begin(state, task)
+        opening, self._configuration = begin(self._plan, self._session.gateway, state, task)
+        self._progress = Progress(self._plan, opening)
         for step in state.events:
             self._progress.apply(step)
             yield self._shown(step)
@@ -104,56 +102,6 @@ class Run:
         if isinstance(action, AskPerson):
             return self._ask_person(action.target)
         return self._close(action)
-
-    # Beginning
-
-    def _begin(self, state: RunState, task: tuple[Message, ...] | None) -> None:
-        first = state.events[0] if state.events else None
-        configuration = configuration_of(self._plan, self._served_by())
-        if first is None:
-            self._configuration = configuration
-        else:
-            self._refuse_another(first.meta.get("configuration"), configuration)
-        recorded = _recorded_task(first)
-        if task is None and recorded is None:
-            msg = f"Run {self._session.run_id!r} has no journal to go on with: give it a task."
-            raise ConfigurationError(msg)
-        if task is not None and recorded is not None and task != recorded:
-            msg = self._plan.wording.other_task.format(run_id=self._session.run_id)
-            raise ConfigurationError(msg)
-        if not isinstance(state.events[-1] if state.events else None, FinalStep):
-            self._refuse_unknown_tools(self._plan)
-            self._refuse_depth()
-        self._progress = Progress(self._plan, recorded or task)  # type: ignore[arg-type]
-
-    def _refuse_another(self, before: Any, now: dict[str, Any]) -> None:
-        wording = self._plan.wording
-        changes = differences(before or {}, now, wording)
-        if changes:
-            msg = wording.other_configuration.format(
-                run_id=self._session.run_id, changes="; ".join(changes)
-            )
-            raise ConfigurationError(msg)
-
-    def _refuse_unknown_tools(self, plan: Plan) -> None:
-        runs_tool = getattr(self._session.gateway, "runs_tool", None)
-        unknown = [] if runs_tool is None else [n for n in plan.tools if not runs_tool(n)]
-        if unknown:
-            raise ConfigurationError(plan.wording.unknown_to_gateway.format(tools=unknown))
-        for delegate in plan.delegates.values():
-            self._refuse_unknown_tools(delegate.plan)
-
-    def _refuse_depth(self) -> None:
-        value = self._plan.limits.max_delegation_depth
-        if self._plan.depth > value:
-            msg = self._plan.wording.limit_exceeded.format(
-                run_id=self._session.run_id, limit="max_delegation_depth", value=value
-            )
-            raise LimitExceeded(msg, "max_delegation_depth", value)
-
-    def _served_by(self) -> object:
-        said = getattr(self._session.gateway, "model_configuration", None)
-        return None if said is None else said()
 
     # The model
 
@@ -358,12 +306,6 @@ class Run:
 
 def _start_child(plan: Plan, session: Session) -> Run:
     return Run(plan, session, streaming=False)
-
-
-def _recorded_task(first: Step | None) -> tuple[Message, ...] | None:
-    if isinstance(first, ModelStep) and first.request is not None and first.request.messages:
-        return tuple(first.request.messages)
-    return None
 
 
 async def _close_stream(stream: AsyncIterator[StreamEvent]) -> None:

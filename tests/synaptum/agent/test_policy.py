@@ -307,3 +307,17 @@ async def test_a_model_that_the_gateway_terminates_closes_the_run():
 
     assert final_of(steps).reason == "terminated"
     assert final_of(steps).meta["decision"]["reason_code"] == "quota"
+
+
+@pytest.mark.asyncio
+async def test_a_call_that_waits_for_a_decision_cannot_be_asked_to_run_again():
+    bank, model = Bank(), ScriptedModel(transfer(500.0))
+    session = session_of(model, [bank.tool], policy=politica)
+    await run(bank.agent, "Pay", session)
+    with pytest.raises(ConfigurationError, match=r"Session\.decide"):
+        await session.resolve("000001-tool", rerun=True)
+
+
+def test_a_session_needs_a_name():
+    with pytest.raises(ConfigurationError, match="needs a name"):
+        session_of(ScriptedModel(), run_id="")

@@ -206,3 +206,51 @@ async def test_the_step_records_which_model_of_a_chain_answered(streamed):
     assert meta["answered_by"]["chain_index"] == 1
     assert meta["attempts"][0]["error"]["type"] == "ProviderError"
     assert final_of(steps).output == "From the second."
+
+
+@pytest.mark.asyncio
+async def test_a_gateway_that_fails_is_asked_again_for_an_idempotent_call():
+    @tool(idempotent=True)
+    def look() -> str:
+        """Look."""
+        return "dust"
+
+    class Shaky:
+        """A gateway far away: its connection breaks once."""
+
+        def __init__(self, inner):
+            self._inner, self.broken = inner, False
+
+        def __getattr__(self, name):
+            return getattr(self._inner, name)
+
+        async def invoke_tool(self, call, context):
+            if not self.broken:
+                self.broken = True
+                raise NetworkError("lost")
+            return await self._inner.invoke_tool(call, context)
+
+    session = session_of(ScriptedModel(calls("look"), "Dusty."), [look])
+    session.gateway = Shaky(session.gateway)
+    steps = await run(Agent("a", model=MODEL, tools=[look]), "Go", session)
+
+    assert done(steps, "tool")[0].result.text == "dust"
+    assert done(steps, "tool")[0].meta["attempts"][0]["error"]["type"] == "NetworkError"
+
+
+@pytest.mark.asyncio
+async def test_a_run_killed_between_two_attempts_is_resumed_and_asks_again():
+    class DyingClock(FakeClock):
+        """The process ends while it waits."""
+
+        async def sleep(self, seconds):
+            raise KeyboardInterrupt
+
+    model = ScriptedModel(fails(503), "ok")
+    agent, session = Agent("a", model=MODEL), session_of(model, clock=DyingClock())
+    with pytest.raises(KeyboardInterrupt):
+        await run(agent, "Hi", session)
+    steps = await run(agent, "Hi", session)
+
+    assert final_of(steps).output == "ok"
+    assert len((await session.state()).events) == 4
