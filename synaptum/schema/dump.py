@@ -22,20 +22,27 @@ from synaptum.schema.reader import is_foreign_model
 __all__ = ["to_plain"]
 
 
-def to_plain(value: Any, *, sets: bool = False, path: str = "$") -> Any:
+def to_plain(value: Any, *, sets: bool = False) -> Any:
     """Plain JSON of a value; it may still hold a NaN, which `canonical.encode` refuses.
 
     Args:
         value: what to turn into JSON.
         sets: write sets as arrays sorted by their canonical text; refused otherwise, because
             a set has no order and a journal must not depend on one.
-        path: where this value stands, for the error.
 
     Raises:
-        EncodingError: a value, or a key, has no JSON form; the message names path and type.
+        EncodingError: a value, or a key, has no JSON form, or the nesting has no end; the
+            message names path and type.
     """
+    return _plain(value, "$", 0, sets=sets)
+
+
+def _plain(value: Any, path: str, depth: int, *, sets: bool) -> Any:
+    if depth > canonical.MAX_DEPTH:
+        msg = f"The value is nested deeper than {canonical.MAX_DEPTH} levels at {path[:60]}…."
+        raise EncodingError(msg)
     if isinstance(value, enum.Enum):
-        return to_plain(value.value, sets=sets, path=path)
+        return _plain(value.value, path, depth + 1, sets=sets)
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):
@@ -43,30 +50,38 @@ def to_plain(value: Any, *, sets: bool = False, path: str = "$") -> Any:
     if isinstance(value, uuid.UUID | decimal.Decimal | pathlib.PurePath):
         return str(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        members = [member.name for member in dataclasses.fields(value) if member.init]
         return {
-            member.name: to_plain(
-                getattr(value, member.name), sets=sets, path=f"{path}.{member.name}"
-            )
-            for member in dataclasses.fields(value)
-            if member.init
+            name: _plain(getattr(value, name), f"{path}.{name}", depth + 1, sets=sets)
+            for name in members
         }
     if is_foreign_model(type(value)):
-        return value.model_dump(mode="json")
+        return _dumped(value, path)
     if isinstance(value, Mapping):
         return {
-            _key(key, path): to_plain(inner, sets=sets, path=f"{path}.{key}")
+            _key(key, path): _plain(inner, f"{path}.{key}", depth + 1, sets=sets)
             for key, inner in value.items()
         }
     if isinstance(value, list | tuple):
         return [
-            to_plain(inner, sets=sets, path=f"{path}[{index}]") for index, inner in enumerate(value)
+            _plain(inner, f"{path}[{index}]", depth + 1, sets=sets)
+            for index, inner in enumerate(value)
         ]
     if sets and isinstance(value, set | frozenset):
-        return sorted((to_plain(inner, sets=True, path=path) for inner in value), key=_order)
+        plain = [_plain(inner, path, depth + 1, sets=True) for inner in value]
+        return sorted(plain, key=canonical.encode)
     msg = f"The value at {path} is a {type(value).__name__}, which JSON has no form for."
     if isinstance(value, set | frozenset):
         msg = f"The value at {path} is a set, which has no order: return a sorted list instead."
     raise EncodingError(msg)
+
+
+def _dumped(model: Any, path: str) -> Any:
+    try:
+        return model.model_dump(mode="json")
+    except Exception as error:  # a member that Pydantic cannot serialise
+        msg = f"The {type(model).__name__} at {path} gives no JSON: {error}"
+        raise EncodingError(msg) from None
 
 
 def _key(key: Any, path: str) -> str:
@@ -76,7 +91,3 @@ def _key(key: Any, path: str) -> str:
         msg = f"The key {key!r} at {path} is a {type(key).__name__}; JSON names are strings."
         raise EncodingError(msg)
     return key
-
-
-def _order(value: Any) -> str:
-    return canonical.encode(value)

@@ -506,6 +506,12 @@ class _Unknown:
     pass
 
 
+def _endless():
+    value = {}
+    value["again"] = value
+    return value
+
+
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("value", "text", "structured"),
@@ -584,6 +590,7 @@ async def test_content_parts_stand_as_they_are():
         (float("nan"), "The number at $ is nan"),
         ({"a": {1}}, "The value at $.a is a set, which has no order: return a sorted list"),
         ({"a": [_Unknown()]}, "The value at $.a[0] is a _Unknown"),
+        (_endless(), "nested deeper than 200 levels at $.again.again"),
         ({1: "a"}, "The key 1 at $ is a int"),
         (Answer, "a type"),
     ],
