@@ -65,7 +65,8 @@ class Wording:
     """The sentences, by what they are for.
 
     Attributes:
-        name: how a configuration names this wording.
+        name: how a configuration names this wording; one with other sentences takes another
+            name, so that a run is not resumed in other words.
         truncated: notice inside a capped tool result; fields `removed`, `total` (texts
             already grouped by thousands).
         thousands: what stands between groups of three digits.
