@@ -16,6 +16,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
+from synaptum.canonical import loads
+from synaptum.errors import EncodingError
+
 from pytest_synaptum.cassette.bodies import Body, join_body, parse_sse, split_body
 from pytest_synaptum.errors import SecretFoundError
 from pytest_synaptum.exchange import Exchange, RecordedRequest, RecordedResponse
@@ -151,9 +154,11 @@ class Redactor:
         stream = _stream(body)
         if stream is None:
             return []
-        values = [split_body(event.encode("utf-8")) for event in stream.events]
+        # An event that no style writes exactly is only looked at, by `scan`.
+        bodies = (split_body(event.encode("utf-8")) for event in stream.events)
+        values = [body if body.kind == "json" else Body(kind="json") for body in bodies]
         touched: set[int] = set()
-        for pieces in _texts_by_place(values).values():
+        for pieces in _texts_by_place([body.value for body in values]).values():
             joined = b"".join(text for _, _, text in pieces)
             found = find_secrets(joined, self._rules)
             for index, path, text in _cut(pieces, found):
@@ -200,11 +205,8 @@ def _readable(exchange: Exchange) -> Iterator[tuple[str, bytes]]:
         for header, value in headers:
             yield f"{name} header {header}", value.encode("utf-8", "surrogatepass")
         yield f"{name} body", body
-        values = (
-            [split_body(body)]
-            if stream is None
-            else [split_body(e.encode()) for e in stream.events]
-        )
+        texts = [body] if stream is None else [event.encode() for event in stream.events]
+        values = [_value_of(text) for text in texts]
         for path, pieces in _texts_by_place(values).items():
             joined = b"".join(text for _, _, text in pieces)
             yield f"{name} body at {'.'.join(map(str, path))}", joined
@@ -221,7 +223,15 @@ def _stream(body: bytes) -> Body | None:
         return None
 
 
-def _texts_by_place(values: list[Body]) -> dict[_Path, list[_Piece]]:
+def _value_of(text: bytes) -> Any:
+    """The JSON value of a text as any reader takes it, exact or not; None where it is none."""
+    try:
+        return loads(text)
+    except EncodingError:
+        return None
+
+
+def _texts_by_place(values: list[Any]) -> dict[_Path, list[_Piece]]:
     """The strings of JSON values, those at the same path in several values together."""
     places: dict[_Path, list[_Piece]] = {}
 
@@ -236,9 +246,8 @@ def _texts_by_place(values: list[Body]) -> dict[_Path, list[_Piece]]:
             for place, inner in enumerate(value):
                 walk(index, (*path, place), inner)
 
-    for index, body in enumerate(values):
-        if body.kind == "json":
-            walk(index, (), body.value)
+    for index, value in enumerate(values):
+        walk(index, (), value)
     return places
 
 

@@ -21,7 +21,15 @@ import pytest
 
 from pytest_synaptum.errors import PluginError
 
-__all__ = ["NetworkRefusedError", "forbidden", "guarded", "is_loopback", "opened", "refusals_of"]
+__all__ = [
+    "NetworkRefusedError",
+    "forbidden",
+    "guarded",
+    "is_loopback",
+    "opened",
+    "refusals_of",
+    "unguarded",
+]
 
 
 class NetworkRefusedError(PluginError, RuntimeError):
@@ -55,6 +63,17 @@ def guarded(item: pytest.Item) -> Iterator[None]:
     guard = _Guard(test=item.nodeid)
     item.stash[_REFUSALS] = guard.refusals
     before, _active = _active, guard
+    try:
+        yield
+    finally:
+        _active = before
+
+
+@contextlib.contextmanager
+def unguarded() -> Iterator[None]:
+    """No guard, for a test that is allowed the network."""
+    global _active
+    before, _active = _active, None
     try:
         yield
     finally:

@@ -15,6 +15,7 @@ import httpx
 import httpx2
 import pytest
 import requests
+from support.loopback import Answer, LoopbackServer, Received, chat_body, chat_stream
 
 from pytest_synaptum.capture.clients import captured
 from pytest_synaptum.cassette.format import parse_cassette
@@ -24,7 +25,6 @@ from pytest_synaptum.cassette.recorder import Recorder
 from pytest_synaptum.cassette.writing import dump_cassette
 from pytest_synaptum.errors import CassetteMismatchError
 from pytest_synaptum.redact import Redactor
-from support.loopback import Answer, LoopbackServer, Received, chat_body, chat_stream
 
 Asks = Callable[[str, Any], tuple[int, bytes]]
 
@@ -146,10 +146,9 @@ def test_a_stream_keeps_its_chunks(ask: Asks) -> None:
 
 @every_client
 def test_a_request_that_was_not_recorded_goes_nowhere(ask: Asks) -> None:
-    with LoopbackServer(shout) as server:
-        with replaying(Recorder()) as player:
-            with pytest.raises(CassetteMismatchError):
-                ask(f"{server.base_url}/chat/completions", {"ask": "hi"})
+    with LoopbackServer(shout) as server, replaying(Recorder()) as player:
+        with pytest.raises(CassetteMismatchError):
+            ask(f"{server.base_url}/chat/completions", {"ask": "hi"})
 
     assert server.count == 0
     assert len(player.mismatches) == 1
@@ -276,9 +275,8 @@ def test_the_openai_sdk_gives_answers_of_its_own_types() -> None:
         stream = received.json().get("stream")
         return Answer(chunks=chat_stream()) if stream else Answer(body=chat_body("Hello."))
 
-    with LoopbackServer(answer) as server:
-        with recording() as recorder:
-            live = chat(server.base_url)
+    with LoopbackServer(answer) as server, recording() as recorder:
+        live = chat(server.base_url)
     with replaying(recorder):
         again = chat(server.base_url)
 

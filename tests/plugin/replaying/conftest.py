@@ -1,7 +1,6 @@
 """The suite under test of this folder."""
 
 import pytest
-
 from support.recorded_suite import RecordedSuite
 
 

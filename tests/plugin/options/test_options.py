@@ -1,0 +1,259 @@
+"""Command line, environment, ini and marker: what is meant is done, what cannot be is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from support.loopback import Answer, LoopbackServer, chat_body
+from support.recorded_suite import RecordedSuite
+
+CHAT = """
+def test_chat(recorded_provider):
+    ask(recorded_provider)
+"""
+
+
+@pytest.mark.parametrize("flag", ["record", "rerecord", "update"])
+def test_writing_is_refused_in_ci(suite: RecordedSuite, flag: str) -> None:
+    suite.write(CHAT)
+    suite.pytester._monkeypatch.setenv("CI", "1")
+
+    result = suite.run(f"--synaptum-{flag}")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [f"ERROR: --synaptum-{flag} is refused because CI is set: *--synaptum-force*"]
+    )
+
+
+def test_force_records_in_ci(suite: RecordedSuite) -> None:
+    suite.write(CHAT)
+    suite.pytester._monkeypatch.setenv("CI", "1")
+    with LoopbackServer([Answer(body=chat_body())]) as server:
+        suite.record(server, "--synaptum-force").assert_outcomes(passed=1)
+
+
+def test_a_word_for_no_is_not_ci(suite: RecordedSuite) -> None:
+    suite.write("def test_x(): pass")
+    suite.pytester._monkeypatch.setenv("CI", "false")
+
+    assert suite.run("--synaptum-update").ret == 0
+
+
+def test_the_environment_names_server_model_and_key(suite: RecordedSuite) -> None:
+    suite.write(CHAT)
+    monkeypatch = suite.pytester._monkeypatch
+    with LoopbackServer([Answer(body=chat_body())]) as server:
+        monkeypatch.setenv("SYNAPTUM_BASE_URL", server.base_url)
+        monkeypatch.setenv("SYNAPTUM_MODEL", "env-model")
+        monkeypatch.setenv("SYNAPTUM_API_KEY", "env-key-0123")
+        suite.run("--synaptum-record").assert_outcomes(passed=1)
+
+    assert server.requests[0].json()["model"] == "env-model"
+    assert server.requests[0].header("authorization") == "Bearer env-key-0123"
+
+
+def test_ini_settings_stand_behind_the_command_line(suite: RecordedSuite) -> None:
+    suite.write(CHAT)
+    monkeypatch = suite.pytester._monkeypatch
+    monkeypatch.setenv("MY_KEY", "ini-key-0123")
+    with LoopbackServer(lambda _: Answer(body=chat_body())) as server:
+        suite.pytester.makeini(
+            f"[pytest]\nasyncio_default_fixture_loop_scope = function\nsynaptum_rerecord = true\n"
+            f"synaptum_base_url = {server.base_url}\nsynaptum_model = ini-model\n"
+            f"synaptum_api_key_variable = MY_KEY\n"
+        )
+        suite.run().assert_outcomes(passed=1)
+        suite.run("--synaptum-model=given").assert_outcomes(passed=1)
+
+    assert [request.json()["model"] for request in server.requests] == ["ini-model", "given"]
+    assert server.requests[0].header("authorization") == "Bearer ini-key-0123"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("recrod='once'", "has no argument 'recrod'; allowed are cassette, base_url, model, match"),
+        ("'once'", "takes no positional arguments, but got 'once'"),
+        ("ignore=3", "wants ignore= to be a text or a list of texts, but got 3"),
+        ("match=['json']", "wants match= to be of method, path, query, body, but got ['json']"),
+        ("allow_network='yes'", "wants allow_network= to be True or False, but got 'yes'"),
+        ("cassette=''", "wants cassette= to be a text, but got ''"),
+    ],
+)
+def test_a_misspelt_marker_is_a_usage_error(
+    suite: RecordedSuite, arguments: str, says: str
+) -> None:
+    suite.write(f"@pytest.mark.synaptum({arguments})\ndef test_x(): pass\n")
+
+    result = suite.run()
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    text = result.stdout.str() + result.stderr.str()
+    assert f"test_chat.py::test_x: the marker synaptum {says}" in text
+
+
+def test_a_cassette_name_stays_inside_its_folder(suite: RecordedSuite) -> None:
+    suite.write(
+        "@pytest.mark.synaptum(cassette='../../evil')\ndef test_x(recorded_provider): pass\n"
+    )
+
+    suite.run().stdout.fnmatch_lines(["*cassette='../../evil' is no name inside the cassettes*"])
+
+
+def test_no_server_named_says_how_to_name_one(suite: RecordedSuite) -> None:
+    suite.write(CHAT)
+
+    result = suite.run("--synaptum-record")
+
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["There is no live server to record from: give its address with --synaptum-base-url *"]
+    )
+    assert not (suite.pytester.path / "cassettes").exists()
+
+
+def test_no_server_there_says_so_in_one_sentence(suite: RecordedSuite) -> None:
+    suite.write(CHAT)
+    with LoopbackServer() as server:
+        gone = server.base_url
+
+    result = suite.run("--synaptum-record", f"--synaptum-base-url={gone}", "--synaptum-model=m")
+
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["No server answers at http://127.0.0.1:* (Connection refused): start it, or correct *"]
+    )
+    assert not (suite.pytester.path / "cassettes").exists()
+
+
+@pytest.mark.parametrize("url", ["localhost:8080", "ftp://x/", "http://", "http://x:y/"])
+def test_a_base_url_that_is_none_is_told(suite: RecordedSuite, url: str) -> None:
+    suite.write(CHAT)
+
+    result = suite.run("--synaptum-record", f"--synaptum-base-url={url}")
+
+    result.stdout.fnmatch_lines([f"The base URL '{url}' is no address of a server: *"])
+
+
+def test_no_model_says_how_to_name_one(suite: RecordedSuite) -> None:
+    suite.write(CHAT)
+    with LoopbackServer() as server:
+        result = suite.run("--synaptum-record", f"--synaptum-base-url={server.base_url}")
+
+    result.stdout.fnmatch_lines(["There is no model to ask: give its name with --synaptum-model *"])
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [
+        (401, "the live server refused the key (status 401); set SYNAPTUM_API_KEY"),
+        (404, "the live server knows no /v1/chat/completions (status 404); check *base-url*"),
+    ],
+)
+def test_a_refused_recording_is_kept_back_with_what_to_do(
+    suite: RecordedSuite, status: int, says: str
+) -> None:
+    suite.write(CHAT)
+    with LoopbackServer([Answer(status=status, body=b'{"error":{"message":"no"}}')]) as server:
+        result = suite.record(server)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [f"  not written: cassettes/test_chat/test_chat.yaml: the test did not pass; {says}"]
+    )
+    assert not suite.cassette("test_chat").exists()
+
+
+def test_an_answer_that_says_not_now_is_not_kept_unless_forced(suite: RecordedSuite) -> None:
+    suite.write(
+        """
+        from synaptum import ProviderError
+        def test_chat(recorded_provider):
+            with pytest.raises(ProviderError):
+                ask(recorded_provider)
+        """
+    )
+    body = b'{"error":{"message":"slow down"}}'
+    with LoopbackServer(lambda _: Answer(status=429, body=body)) as server:
+        kept_back = suite.record(server)
+        assert not suite.cassette("test_chat").exists()
+        forced = suite.record(server, "--synaptum-force")
+
+    kept_back.stdout.fnmatch_lines(
+        ["  not written: *: the server answered 429, which is no answer to keep; record again*"]
+    )
+    forced.assert_outcomes(passed=1)
+    suite.run().assert_outcomes(passed=1)
+
+
+def test_a_failed_test_leaves_the_old_cassette_as_it_was(suite: RecordedSuite) -> None:
+    suite.write(
+        """
+        import os
+        def test_chat(recorded_provider):
+            assert ask(recorded_provider).text == os.environ.get("WANTED", "one")
+        """
+    )
+    with LoopbackServer([Answer(body=chat_body("one")), Answer(body=chat_body("two"))]) as server:
+        suite.record(server).assert_outcomes(passed=1)
+        before = suite.cassette("test_chat").read_bytes()
+        suite.record(server, flag="--synaptum-rerecord").assert_outcomes(failed=1)
+
+    assert suite.cassette("test_chat").read_bytes() == before
+
+
+def test_an_unwritable_folder_is_told_and_nothing_is_left(suite: RecordedSuite) -> None:
+    suite.write(CHAT)
+    (suite.pytester.path / "cassettes").write_text("in the way", encoding="utf-8")
+    with LoopbackServer([Answer(body=chat_body())]) as server:
+        result = suite.record(server)
+
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["The cassette cassettes/test_chat/test_chat.yaml cannot be written (*): make its folder*"]
+    )
+
+
+def test_workers_of_xdist_send_their_numbers_home(suite: RecordedSuite) -> None:
+    suite.write(
+        """
+        @pytest.mark.parametrize("n", range(4))
+        def test_chat(recorded_provider, n):
+            ask(recorded_provider, str(n))
+        """
+    )
+    with LoopbackServer(lambda _: Answer(body=chat_body())) as server:
+        recorded = suite.record(server, "-n", "2", "-p", "xdist")
+    replayed = suite.run("-n", "2", "-p", "xdist")
+
+    recorded.assert_outcomes(passed=4)
+    recorded.stdout.fnmatch_lines(["synaptum: 0 exchanges replayed, 4 recorded, 0 unused"])
+    replayed.stdout.fnmatch_lines(["synaptum: 4 exchanges replayed, 0 recorded, 0 unused; 40 *"])
+    assert len(list(suite.pytester.path.rglob("*.yaml"))) == 4
+
+
+def test_the_plugin_works_without_xdist(suite: RecordedSuite) -> None:
+    suite.write("def test_x(): pass")
+
+    suite.run("-p", "no:xdist").assert_outcomes(passed=1)
+
+
+def test_loading_the_plugin_loads_nothing_heavy() -> None:
+    script = (
+        "import sys, pytest\n"
+        "before = set(sys.modules)\n"
+        "import pytest_synaptum.plugin\n"
+        "print(*sorted(set(sys.modules) - before))\n"
+    )
+    output = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+
+    loaded = set(output.stdout.split())
+
+    heavy = {"yaml", "httpx", "deepdiff", "vcr", "asyncio", "urllib.request", "http.client", "ssl"}
+    assert loaded & heavy == set()
+    assert {name.split(".")[0] for name in loaded} == {"pytest_synaptum"}

@@ -1,0 +1,78 @@
+"""What a user sees of redaction: files without secrets, answers that were not touched."""
+
+from __future__ import annotations
+
+from support.loopback import Answer, LoopbackServer, chat_body
+from support.recorded_suite import RecordedSuite
+
+
+def test_the_live_call_sees_the_untouched_answer_and_the_file_the_replaced_one(
+    suite: RecordedSuite,
+) -> None:
+    suite.write(
+        """
+        import os
+
+        def test_token(recorded_provider):
+            first = ask(recorded_provider, "a token, please").text
+            second = ask(recorded_provider, "use " + first).text
+            if os.environ.get("LIVE"):
+                assert first == "sk-live-0123456789abcdef"
+                assert second == "yes"
+        """
+    )
+
+    def answer(received: object) -> Answer:
+        text = received.json()["messages"][0]["content"]  # type: ignore[attr-defined]
+        if text.startswith("a token"):
+            return Answer(body=chat_body("sk-live-0123456789abcdef"))
+        return Answer(body=chat_body("yes" if text.endswith("abcdef") else "no"))
+
+    suite.pytester._monkeypatch.setenv("LIVE", "1")
+    with LoopbackServer(answer) as server:
+        suite.record(server).assert_outcomes(passed=1)
+    suite.pytester._monkeypatch.delenv("LIVE")
+
+    suite.run("--synaptum-strict").assert_outcomes(passed=1)
+
+    assert "sk-live" not in suite.cassette("test_token").read_text(encoding="utf-8")
+
+
+def test_a_refused_write_leaves_no_file_and_fails_the_test(suite: RecordedSuite) -> None:
+    suite.write(
+        """
+        def test_hidden(recorded_provider):
+            ask(recorded_provider)
+        """
+    )
+    suite.pytester._monkeypatch.setenv("SYNAPTUM_API_KEY", "correct-horse-battery")
+    body = chat_body("correct-horse-battery").replace(b"correct", b"c\\u006frrect")
+    with LoopbackServer([Answer(body=body)]) as server:
+        result = suite.record(server)
+
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["*was not written: the answer body at choices.0.message.content of exchange 1 still*"]
+    )
+    assert "correct-horse" not in result.stdout.str()
+    assert not suite.cassette("test_hidden").exists()
+
+
+def test_a_project_names_secrets_of_its_own(suite: RecordedSuite) -> None:
+    suite.pytester.makeconftest(
+        "def pytest_synaptum_redact(config):\n    return ['internal-codename']\n"
+    )
+    suite.write(
+        """
+        def test_name(recorded_provider):
+            ask(recorded_provider, "what is internal-codename?")
+        """
+    )
+    with LoopbackServer([Answer(body=chat_body("internal-codename is ours"))]) as server:
+        suite.record(server).assert_outcomes(passed=1)
+
+    suite.run().assert_outcomes(passed=1)
+
+    text = suite.cassette("test_name").read_text(encoding="utf-8")
+    assert "internal-codename" not in text
+    assert "what is REDACTED-KEY?" in text
