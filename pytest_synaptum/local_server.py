@@ -91,7 +91,8 @@ class LocalServer:
             tools for the small model, which knows none by itself, else the model's own.
         seed: of sampling, where a request names none.
         n_ctx: context length, in tokens.
-        threads: threads of computation.
+        threads: threads of computation. They run in lockstep, so on cores that others use
+            too, more than one wait for each other and are slower than one.
         parallel: requests served at once.
         alias: what the server calls the model.
 
@@ -106,7 +107,7 @@ class LocalServer:
         template: str | Path | None = AUTO,
         seed: int = 42,
         n_ctx: int = 4096,
-        threads: int = 2,
+        threads: int = 1,
         parallel: int = 1,
         alias: str | None = None,
     ) -> None:

@@ -56,7 +56,7 @@ TASK = [*WORKED_TURNS, Message.user("What is the weather in Lima?")]
 def weather_agent(model: str) -> Agent:
     return Agent(
         "weather",
-        model=f"openai-compatible:{model}",
+        model=model,
         tools=[get_weather],
         sampling=Sampling(temperature=0, max_output_tokens=60),
     )

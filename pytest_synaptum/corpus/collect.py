@@ -63,10 +63,11 @@ class CaseItem(pytest.Item):
         absent = not self.case.exchange_path.is_file()
         if self.case.kind == "recorded" and (options.rerecord or (options.record and absent)):
             from pytest_synaptum.corpus.recording import record_case
-            from pytest_synaptum.live import live_server
+            from pytest_synaptum.corpus.servers import servers_for
 
-            server = live_server(session, options.base_url, options.model)
-            record_case(self.case, server.base_url, api_key=server.api_key)
+            with servers_for(self.case, session) as url_for:
+                key = options.api_key if options.base_url is not None else None
+                record_case(self.case, url_for(0), api_key=key, before_ask=url_for)
             session.tally.recorded += len(self.case.asks)
         update = options.update and is_reference(self.name)
         session.tally.goldens_checked += 1
