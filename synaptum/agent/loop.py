@@ -111,10 +111,13 @@ class Run:
             request = self._plan.request(self._progress.history)
             step = ModelStep(**self._next("model"), request=request)
             yield await self._record(step)
-        elif step.request is not None:
-            request = step.request  # the bytes of the first time, under the same key
         else:
+            # The bytes of the first time, under the same key. They are built again and not taken
+            # from the journal, which sorts keys: the order of a schema is part of the bytes.
+            # Only instructions may come out otherwise now, where a function gives them.
             request = self._plan.request(self._progress.history)
+            if step.request is not None:
+                request = replace(request, system=step.request.system)
         attempts = Attempts(
             self._plan.limits, self._session.sleep, self._session.random, request.model
         )

@@ -9,7 +9,7 @@ reads a clock or throws dice, and each event costs the same however long the run
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from synaptum.agent.plan import Plan
@@ -23,6 +23,7 @@ from synaptum.errors import (
 from synaptum.tools.result_cap import cap_tool_output
 from synaptum.vocabulary import (
     ApprovalStep,
+    ContentPart,
     Decision,
     DelegateStep,
     Disposition,
@@ -184,7 +185,7 @@ class Progress:
             return
         self.approval = None
         self.usage += response.usage
-        self.history = self.history.append(response.message)
+        self.history = self.history.append(as_read_back(response.message))
         verdict = judge(self._plan, response, self._samples)
         if isinstance(verdict, RunCalls):
             self.calls, self._results = verdict.calls, []
@@ -237,6 +238,36 @@ class Progress:
             self.approval = decision
             given = event.meta.get("result")
             self.given = None if given is None else from_json(ToolResult, given)
+
+
+def as_read_back(message: Message) -> Message:
+    """The message as the journal gives it back: equal, with sorted keys in its calls.
+
+    The order of keys travels. A run that goes on from memory and one that goes on from its
+    journal must send the same bytes.
+    """
+    calls = [part for part in message.content if isinstance(part, ToolCall)]
+    if not any(call.provider_metadata or call.arguments for call in calls):
+        return message
+    return replace(message, content=tuple(_sorted_call(part) for part in message.content))
+
+
+def _sorted_call(part: ContentPart) -> ContentPart:
+    if not isinstance(part, ToolCall):
+        return part
+    return replace(
+        part,
+        arguments=_sorted_keys(part.arguments),
+        provider_metadata=_sorted_keys(part.provider_metadata),
+    )
+
+
+def _sorted_keys(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _sorted_keys(value[key]) for key in sorted(value)}
+    if isinstance(value, list | tuple):
+        return [_sorted_keys(item) for item in value]
+    return value
 
 
 def next_action(progress: Progress, plan: Plan, run_id: str) -> Action:

@@ -23,7 +23,7 @@ from synaptum import (
     UncertainEffect,
     tool,
 )
-from synaptum.canonical import encode
+from synaptum.canonical import encode, wire_text
 from synaptum.testing import ScriptedModel, calls, says, thinks
 from synaptum.vocabulary.codec import to_json
 
@@ -69,7 +69,7 @@ class World:
             return {"path": path, "text": "ñ 😀"}
 
         @tool
-        async def write(path: str) -> str:
+        async def write(zone: str, path: str) -> str:
             """Write a file."""
             self.writes += 1
             return "x" * 400
@@ -86,7 +86,7 @@ class World:
         )
         self.model = ScriptedModel(
             thinks("where to begin"),
-            [says("I read."), calls("read", path="a"), calls("write", path="b")],
+            [says("I read."), calls("read", path="a"), calls("write", zone="z", path="b")],
             calls("sub", brief="Look."),
             calls("read", path="c"),
             "It is there.",
@@ -168,7 +168,7 @@ async def stop(world, store, at, how):
 @pytest.mark.parametrize("kind", STORES)
 async def test_a_run_stopped_anywhere_ends_as_the_one_that_was_not(kind, how, tmp_path):
     whole, expected = await straight()
-    bodies = [encode(to_json(request)) for request in whole.model.requests]
+    bodies = [wire_text(to_json(request)) for request in whole.model.requests]
     boundary = 0
     while True:
         folder = tmp_path / str(boundary)
@@ -193,7 +193,7 @@ async def test_a_run_stopped_anywhere_ends_as_the_one_that_was_not(kind, how, tm
         assert after == expected, where
         assert world.writes <= 1 if uncertain else world.writes == 1, where
 
-        asked = [encode(to_json(request)) for request in world.model.requests]
+        asked = [wire_text(to_json(request)) for request in world.model.requests]
         assert set(asked) == set(bodies), where
         assert len(asked) - len(bodies) <= 1, where
         keys = {}
