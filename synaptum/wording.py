@@ -78,6 +78,7 @@ class Wording:
         mcp_timeout: an MCP server did not answer; field `seconds`.
         mcp_wants_input: an MCP server asks a person for something.
         mcp_unusable: an MCP server's answer breaks its own schema or the protocol; `detail`.
+        mcp_unsendable: the arguments hold half of a surrogate pair, which UTF-8 has no form for.
         mcp_no_detail: an MCP server reports an error without a word.
         search_description ... dispatch_arguments: the two tools of a deferred catalogue and
             their parameters; `search_found_none` has the field `names`.
@@ -124,6 +125,7 @@ class Wording:
     mcp_wants_input: str
     mcp_unusable: str
     mcp_no_detail: str
+    mcp_unsendable: str
     search_description: str
     search_query: str
     search_found_none: str
@@ -194,6 +196,7 @@ ENGLISH = Wording(
     mcp_timeout="the server did not answer within {seconds} seconds.",
     mcp_wants_input="the server asks for input from a person, which it does not get here.",
     mcp_unusable="the server's answer is not what it declares: {detail}",
+    mcp_unsendable="a text in the arguments holds half a character (a lone surrogate): mend it.",
     mcp_no_detail="the server reports an error and says no more.",
     search_description="Finds tools by what they do: gives name, description and schema.",
     search_query="What you want to do, in a few words.",
@@ -337,6 +340,7 @@ SPANISH = Wording(
     mcp_timeout="el servidor no respondió en {seconds} segundos.",
     mcp_wants_input="el servidor pide datos a una persona, y aquí no los recibe.",
     mcp_unusable="la respuesta del servidor no es lo que declara: {detail}",
+    mcp_unsendable="un texto de los argumentos contiene medio carácter (un surrogate suelto).",
     mcp_no_detail="el servidor comunica un error y no dice más.",
     search_description="Busca herramientas por lo que hacen: da nombre, descripción y esquema.",
     search_query="Lo que quieres hacer, en pocas palabras.",

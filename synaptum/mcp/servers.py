@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -97,7 +98,11 @@ class MCPTools:
             from mcp.client.stdio import stdio_client
 
             parameters = StdioServerParameters(
-                command=command, args=list(args), env=dict(env or {}), cwd=cwd
+                command=command,
+                args=list(args),
+                env=dict(env or {}),
+                cwd=cwd,
+                encoding_error_handler="replace",  # stray bytes must not end the connection
             )
             transport = stdio_client(parameters, errlog=stack.enter_context(errors.opened()))
             client = Client(transport, read_timeout_seconds=deadline, cache=None)
@@ -376,6 +381,12 @@ class MCPTool:
                 problem = error.problem.text(wording.problems)
                 msg = wording.tool_arguments.format(name=self.name, problem=problem)
                 raise InvalidToolCallError(msg) from None
+        try:
+            # The SDK's writer would fail on it, and the whole connection with the writer.
+            json.dumps(dict(arguments), ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            unsendable = ToolExecutionError(current_wording().mcp_unsendable)
+            return settle_failure(call_id, self._definition, unsendable)
         try:
             answer = await self._server._call(self._remote_name, arguments)
         except ToolExecutionError as error:

@@ -215,6 +215,32 @@ async def test_stray_lines_on_stdout_are_passed_over(mode):
     assert (result.text, again.text) == ("ok", "again")
 
 
+async def test_half_a_character_in_the_arguments_does_not_cost_the_connection():
+    async with legacy() as server:
+        echo = by_name(server)["echo"]
+        refused = await echo.invoke("c1", {"text": "\ud83d"})
+        after = await echo.invoke("c2", {"text": "\U0001f600 \u2028 año"})
+
+    assert refused.is_error
+    assert "half a character" in refused.text
+    assert after.text == "\U0001f600 \u2028 año"
+
+
+async def test_many_calls_at_once_each_get_their_own_answer_also_after_a_cancelled_one():
+    async with legacy() as server:
+        tools = by_name(server)
+        cancelled = asyncio.create_task(tools["never"].invoke("c0", {}))
+        answers = await asyncio.gather(
+            *(tools["echo"].invoke(f"c{n}", {"text": str(n)}) for n in range(50))
+        )
+        cancelled.cancel()
+        await asyncio.wait({cancelled})
+        after = await tools["echo"].invoke("c51", {"text": "after"})
+
+    assert [answer.text for answer in answers] == [str(n) for n in range(50)]
+    assert after.text == "after"
+
+
 async def test_a_server_that_dies_in_a_call_is_told_at_once_with_what_it_said_last():
     async with legacy(env={"SERVICE_KEY": "sk-very-secret"}) as server:
         async with asyncio.timeout(DEADLINE_S / 2):

@@ -18,6 +18,7 @@ import pytest
 
 from synaptum.errors import ConfigurationError
 from synaptum.schema import json_schema_for, schema_for
+from synaptum.tools import tool
 
 
 class Colour(enum.Enum):
@@ -289,6 +290,13 @@ def test_a_bound_method_has_no_self():
         def find(self, query: str) -> str: ...
 
     assert list(json_schema_for(Desk().find)["properties"]) == ["query"]
+    assert list(json_schema_for(Desk.find)["properties"]) == ["query"]
+
+
+def test_a_tool_has_the_schema_of_its_function():
+    def find(query: str) -> str: ...
+
+    assert json_schema_for(tool(find)) == json_schema_for(find)
 
 
 def test_what_a_partial_binds_is_never_shown():

@@ -68,6 +68,8 @@ def call(identifier, name, arguments):
         send(id=identifier, result={"content": "not a list"})
     elif name == "chatter":
         print("Loading model...\n{not json}\n\n[1, 2]", flush=True)
+        sys.stdout.buffer.write(b"\xff\xfe caf\xe9\n")
+        sys.stdout.flush()
         send(id=identifier, result=content(text("ok")))
     elif name == "far":
         send(id=identifier, result=content(text("far")))
