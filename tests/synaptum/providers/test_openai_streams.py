@@ -494,9 +494,9 @@ def test_a_stream_of_many_chunks_costs_linear_time():
         ]
         best = float("inf")
         for _ in range(3):
-            start = time.perf_counter()
+            start = time.process_time()
             response_of(*chunks, END)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.process_time() - start)
         return best
 
     # Eight times the chunks: linear is 8, quadratic 64.
