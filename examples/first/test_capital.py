@@ -10,4 +10,4 @@ def test_the_capital_is_named(recorded_provider, synaptum_golden):
     response = asyncio.run(recorded_provider.complete(request))
 
     assert "Paris" in response.text
-    synaptum_golden.response(response)
+    synaptum_golden.check(response.text)
