@@ -27,6 +27,13 @@ class RunState:
     run_id: str
     events: tuple[Step, ...] = ()
 
+    def __repr__(self) -> str:
+        # Not the events: each request holds the messages before it, so their text is O(n²), and
+        # asyncio.run() alone asks for the repr of what its coroutine returns.
+        last = self.events[-1] if self.events else None
+        where = "" if last is None else f", the last {last.step_id} {last.phase.value}"
+        return f"RunState({self.run_id!r}, {len(self.events)} events{where})"
+
 
 class Checkpointer(Protocol):
     """Keeps journals."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, ClassVar, Literal, overload
+from typing import Any, ClassVar, Final, Literal, overload
 
 from synaptum.vocabulary.content import Message
 
@@ -102,6 +102,10 @@ class ResponseFormat:
             raise ValueError(msg)
 
 
+#: Messages at either end that the repr of a `History` shows.
+_SHOWN: Final = 4
+
+
 class History(Sequence[Message]):
     """An immutable run of messages that shares its storage with the longer ones grown from it.
 
@@ -173,7 +177,12 @@ class History(Sequence[Message]):
         return all(mine == theirs for mine, theirs in zip(self, other, strict=True))
 
     def __repr__(self) -> str:
-        return repr(tuple(self))
+        # Bounded, since every request of a run repeats the messages before it.
+        if self._length <= 2 * _SHOWN:
+            return repr(tuple(self))
+        shown = [repr(message) for message in (*self[:_SHOWN], *self[-_SHOWN:])]
+        shown.insert(_SHOWN, f"<{self._length - 2 * _SHOWN} more>")
+        return f"({', '.join(shown)})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,3 +226,12 @@ async def test_a_journal_grows_with_the_run_and_not_with_its_square(open_store, 
     first = await size("a", turns)
     second = await size("b", 2 * turns) - first
     assert second < 2.5 * first
+
+
+async def test_the_repr_of_a_long_run_is_short(store):
+    """`asyncio.run(store.load(...))` asks for it, and whole it would grow with the square."""
+    await fill(store, list(conversation(20)))
+    state = await store.load("run-1")
+    assert repr(state) == "RunState('run-1', 80 events, the last 000039-tool completed)"
+    assert repr(RunState("x")) == "RunState('x', 0 events)"
+    assert "<31 more>" in repr(state.events[-4])
