@@ -239,3 +239,29 @@ def test_the_reasoning_deltas_add_up_too():
     assert broken(exchange, Wrapped(events=other_thoughts))["events"] == [
         'the reasoning deltas say "a", the response "z"'
     ]
+
+
+def call_stream(finish):
+    call = {"index": 0, "id": "c1", "function": {"name": "f", "arguments": '{"a": 1}'}}
+    return stream(chunk({"tool_calls": [call]}), chunk({}, finish))
+
+
+def test_a_call_may_stay_open_only_where_the_answer_was_cut():
+    def without_its_end(given):
+        return [event for event in given if event.kind != "tool_call_end"]
+
+    assert broken(call_stream("tool_calls")) == {}
+    assert broken(call_stream("length")) == {}
+    assert broken(call_stream("length"), Wrapped(events=without_its_end)) == {}
+    assert broken(call_stream("tool_calls"), Wrapped(events=without_its_end))["events"] == [
+        "blocks [0] never ended"
+    ]
+
+
+def test_events_finds_calls_that_the_response_does_not_have():
+    def forgotten(given):
+        return finish_with(given, message=Message(Role.ASSISTANT, ()))
+
+    assert broken(call_stream("tool_calls"), Wrapped(events=forgotten))["events"] == [
+        "the calls that ended in the stream are not those of the response"
+    ]
