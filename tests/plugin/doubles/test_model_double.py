@@ -186,3 +186,19 @@ def test_importing_the_package_imports_no_double():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "['pytest_synaptum']"
+
+
+@pytest.mark.asyncio
+async def test_a_streamed_call_without_arguments_calls_with_an_empty_object():
+    model = ModelDouble(calls("list_harbours"))
+    tool = ToolDefinition("list_harbours", "Lists.", {"type": "object"})
+
+    events = [event async for event in model.stream(ask(tools=(tool,)))]
+
+    assert events[-1].response.tool_calls[0].arguments == {}
+
+
+@pytest.mark.asyncio
+async def test_an_item_of_a_wrong_kind_names_what_a_script_can_hold():
+    with pytest.raises(ScriptError, match=r"42 is nothing a script can hold: use a text, says"):
+        await ModelDouble(42).complete(ask())
