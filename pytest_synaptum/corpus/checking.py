@@ -25,6 +25,8 @@ from synaptum.models.dialect import Dialect
 __all__ = ["CASE_GOLDEN_FORMAT", "Broken", "CaseFailure", "check_case", "load_exchanges"]
 
 CASE_GOLDEN_FORMAT: Final = "case-golden/1"
+#: Keys of a golden that only the reference adapter is held to.
+_OWN: Final = ("provider_metadata", "request_id")
 _SHOWN_LINES: Final = 14
 _SHOWN_CHARS: Final = 180
 
@@ -191,11 +193,7 @@ def _of_others(entries: Iterable[Any]) -> list[Any]:
 
 def _without_metadata(value: Any) -> Any:
     if isinstance(value, dict):
-        return {
-            key: _without_metadata(inner)
-            for key, inner in value.items()
-            if key != "provider_metadata"
-        }
+        return {key: _without_metadata(inner) for key, inner in value.items() if key not in _OWN}
     return [_without_metadata(inner) for inner in value] if isinstance(value, list) else value
 
 
