@@ -22,19 +22,15 @@ from synaptum.agent.retries import Attempts
 from synaptum.agent.session import Session
 from synaptum.agent.start import begin
 from synaptum.agent.verdict import Close, Fail
-from synaptum.errors import (
-    Denied,
-    NetworkError,
-    ProviderError,
-)
+from synaptum.errors import Denied, NetworkError
 from synaptum.gateway.base import CallContext
+from synaptum.journal.store import Releasable
 from synaptum.vocabulary import (
     ApprovalStep,
     DelegateStep,
     Disposition,
     FinalStep,
     Finish,
-    FinishReason,
     Message,
     ModelStep,
     Phase,
@@ -77,6 +73,16 @@ class Run:
 
     async def events(self, task: tuple[Message, ...] | None) -> Events:
         """All events of the run: those on record, then those that happen now."""
+        try:
+            async with aclosing(self._passage(task)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            # A run that waits, failed or was left may be resumed by another process.
+            if isinstance(self._session.checkpointer, Releasable):
+                await self._session.checkpointer.release(self._session.run_id)
+
+    async def _passage(self, task: tuple[Message, ...] | None) -> Events:
         state = await self._session.checkpointer.load(self._session.run_id)
         opening, self._configuration = begin(self._plan, self._session.gateway, state, task)
         self._progress = Progress(self._plan, opening)
@@ -174,9 +180,8 @@ class Run:
             if response is None:
                 msg = "The stream ended before the answer was whole: no finish arrived."
                 raise NetworkError(msg)
-        if response.finish_reason is FinishReason.ERROR:
-            msg = "The provider ended the answer with an error of its own."
-            raise ProviderError(msg, retryable=True)
+        if response.failure is not None:
+            raise response.failure
         yield response
 
     async def _denied_model(self, step: ModelStep, denied: Denied) -> Events:

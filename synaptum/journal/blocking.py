@@ -144,8 +144,9 @@ class ThreadedCheckpointer:
         return await self._call(lambda: self._store.load(run_id))
 
     async def release(self, run_id: str) -> None:
-        """Let another process write this run; see `Releasable`."""
-        await self._call(lambda: self._store.release(run_id))
+        """Let another process write this run; see `Releasable`. A closed store holds none."""
+        if self._finalizer.alive:
+            await self._call(lambda: self._store.release(run_id))
 
     def close(self) -> None:
         """Finish what was begun, and let go of the runs and the medium. Twice is once."""
