@@ -59,14 +59,7 @@ class RecordedProvider:
     @property
     def model_name(self) -> str:
         """The model's name as it travels, for `Request(model=...)`."""
-        name = self._recording.model
-        if not name:
-            msg = (
-                "There is no model to ask: give its name with --synaptum-model or"
-                " SYNAPTUM_MODEL, in the marker's model=, or in the fixture synaptum_model."
-            )
-            pytest.fail(msg, pytrace=False)
-        return name
+        return _model_name(self._recording)
 
     @property
     def model(self) -> str:
@@ -130,6 +123,32 @@ class RecordedHttp:
         return f"<recorded_http {state} {self._recording.where}>"
 
     @property
+    def base_url(self) -> str:
+        """Where to send requests: the live server while recording, an address nowhere after.
+
+        A client that has its own base URL keeps it; hosts do not count in a replay.
+        """
+        if self._recording.player is not None:
+            return _NOWHERE + self._recording.base_path
+        return self._recording.live().base_url
+
+    @property
+    def model(self) -> str:
+        """The model's name as it travels."""
+        return _model_name(self._recording)
+
+    @property
     def exchanges(self) -> tuple[Exchange, ...]:
         """The exchanges so far, redacted, in the order they were asked."""
         return self._recording.exchanges()
+
+
+def _model_name(recording: Recording) -> str:
+    name = recording.model
+    if not name:
+        msg = (
+            "There is no model to ask: give its name with --synaptum-model or"
+            " SYNAPTUM_MODEL, in the marker's model=, or in the fixture synaptum_model."
+        )
+        pytest.fail(msg, pytrace=False)
+    return name

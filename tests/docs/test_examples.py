@@ -9,6 +9,7 @@ the folder's own tests must pass. Other shell blocks are for a machine we do not
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,11 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 
 #: Languages that are prose to us: pictures, output, fragments of a test file or of JSON.
 NOT_RUN = {"text", "toml", "ini", "diff", "json", "markdown", "jinja", "mermaid"}
+
+
+EXAMPLES: dict[str, list[Path]] = {}
+for example in sorted((ROOT / "examples").rglob("test_*.py")):
+    EXAMPLES.setdefault(example.name, []).append(example)
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -45,16 +51,27 @@ def run(command: list[str], folder: Path, where: str) -> str:
     return done.stdout
 
 
+def bring_recordings(target: Path) -> None:
+    """A test that stands among the examples, word for word, brings what was recorded for it."""
+    for example in EXAMPLES.get(target.name, ()):
+        assert example.read_text(encoding="utf-8") == target.read_text(encoding="utf-8")
+        for kind in ("cassettes", "goldens"):
+            folder = example.parent / kind / example.stem
+            if folder.is_dir():
+                shutil.copytree(folder, target.parent / kind / example.stem)
+
+
 def carry_out(block: Block, folder: Path) -> None:
     named = block.words[0] if block.words else ""
     if block.language in {"python", "yaml"} and named:
         target = folder / named
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(block.text, encoding="utf-8")
+        bring_recordings(target)
     elif block.language == "python":
         run([sys.executable, "-W", "error", "-c", block.text], folder, block.where)
     elif block.language == "yaml":
-        strict_yaml.load(block.text)
+        strict_yaml.load(block.text, source=block.where)
     elif block.language == "sh" and named == "run":
         run(["bash", "-euc", block.text], folder, block.where)
     else:
