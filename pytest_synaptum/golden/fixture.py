@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from pytest_synaptum.errors import PluginError
 from pytest_synaptum.golden.compare import Expected, same
 from pytest_synaptum.golden.masks import apply_masks
 from pytest_synaptum.golden.store import GoldenFile
@@ -201,7 +202,10 @@ def golden_of(item: pytest.Item, passed: Callable[[], bool]) -> Iterator[Golden]
         passed: called at the end; whether the test's body passed.
     """
     session = session_of(item.config)
-    file = GoldenFile(file_for(item, GOLDENS))
+    try:
+        file = GoldenFile(file_for(item, GOLDENS))
+    except PluginError as error:
+        pytest.fail(str(error), pytrace=False)
     golden = Golden(file, test=item.nodeid, update=session.options.update, session=session)
     yield golden
     golden.finish(passed=passed())

@@ -259,6 +259,8 @@ def test_a_damaged_golden_is_one_sentence(project, text, words):
 
     assert result.ret == 1
     result.stdout.fnmatch_lines([f"*test_one.yaml*{words}*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+    result.stdout.no_fnmatch_line("*strict_yaml/reading.py*")
 
 
 def test_a_value_without_a_json_form_is_refused_by_name(pytester):
