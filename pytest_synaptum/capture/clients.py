@@ -75,7 +75,8 @@ _SEAMS: Final = {
     "http.client": "http_client",
     "aiohttp": "aiohttp",
 }
-_installed: set[str] = set()
+#: The very modules that have their seam: one that is imported anew needs it anew.
+_installed: dict[str, ModuleType] = {}
 _install_lock = threading.RLock()
 
 
@@ -125,9 +126,9 @@ def _install() -> None:
 
 def _install_one(library: str) -> None:
     with _install_lock:
-        if library in _installed:
-            return
         module = importlib.import_module(library)
+        if _installed.get(library) is module:
+            return
         seam = importlib.import_module(f"pytest_synaptum.capture.{_SEAMS[library]}")
         install: Callable[[ModuleType], None] = seam.install
         try:
@@ -138,7 +139,7 @@ def _install_one(library: str) -> None:
                 " a version that this plugin knows, or recorded_provider."
             )
             raise SeamError(msg) from None
-        _installed.add(library)
+        _installed[library] = module
 
 
 class _Finder(MetaPathFinder):
@@ -150,7 +151,7 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name not in _SEAMS or name in _installed or getattr(self._looking, "on", False):
+        if name not in _SEAMS or getattr(self._looking, "on", False):
             return None
         self._looking.on = True
         try:

@@ -123,6 +123,10 @@ def _tee(response: Any, slot: Slot) -> None:
     """Keep what is read of a response, by whichever of its methods; they call each other."""
     inside = False
 
+    def is_over() -> bool:
+        # read1 leaves a body of known length open when it has given the last of it.
+        return bool(response.isclosed() or response.length == 0)
+
     def keeping(real: Callable[..., Any], data_of: Callable[..., bytes]) -> Callable[..., Any]:
         def read(*args: Any, **kwargs: Any) -> Any:
             nonlocal inside
@@ -141,7 +145,7 @@ def _tee(response: Any, slot: Slot) -> None:
             finally:
                 inside = False
             slot.chunk(data_of(result, *args))
-            if response.isclosed():
+            if is_over():
                 # http.client gives a clean end where a body is shorter than its length.
                 slot.end(LOST if response.length else None)
             return result
@@ -176,9 +180,9 @@ def _tee(response: Any, slot: Slot) -> None:
     real_close = response.close
 
     def close() -> None:
-        slot.end(CLOSED if not response.isclosed() else None)
+        slot.end(None if is_over() else CLOSED)
         real_close()
 
     response.close = close
-    if response.isclosed():
+    if is_over():
         slot.end()
