@@ -37,6 +37,7 @@ from synaptum.testing import (
     drops,
     fails,
     filtered,
+    refuses,
     says,
     thinks,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "drops",
     "fails",
     "filtered",
+    "refuses",
     "says",
     "scripted_models",
     "slow",

@@ -13,7 +13,79 @@ from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-__all__ = ["ENGLISH", "SPANISH", "EconomyWording", "Wording", "current_wording", "use_wording"]
+__all__ = [
+    "ENGLISH",
+    "SPANISH",
+    "EconomyWording",
+    "SurfaceWording",
+    "Wording",
+    "current_wording",
+    "use_wording",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurfaceWording:
+    """What the surfaces say: commands, skills and scripts.
+
+    Attributes:
+        code_only: a tool for scripts was called directly; field `name`.
+        script_stopped: the run ended while a script ran; field `name`.
+        code_description: tells how to write a script; field `functions`, a line each.
+        code_script: describes the one parameter.
+        code_syntax, code_failed: a script that is no Python, or raised; field `error`.
+        code_deadline: field `seconds`.
+        code_lost: its process ended by itself; field `detail`.
+        code_cut: stands where output was dropped; field `removed`, a count of characters.
+        code_no_output: a script that printed nothing.
+        code_unknown, code_positional, code_repeated, code_calls: what a script reads of a call
+            that was not made; fields `name`, `functions`; `name`, `count`, `given`; `name`,
+            `parameter`; `limit`.
+        command_missing: the program is not there; field `program`.
+        command_option: a value would be read as an option; field `value`.
+        command_failed: an exit code; fields `code`, `meaning`, `detail`.
+        command_unknown: meaning of a code that nobody described.
+        command_deadline: field `seconds`.
+        command_output: more was written than may be; field `limit`, bytes.
+        command_not_json: the output is no JSON; field `error`.
+        skill_description, skill_name, skill_argument: the tool that gives a skill's text;
+            `skill_description` has the field `skills`, a line each.
+        skill_unknown: fields `name`, `skills`.
+        file_description, file_path: the tool that gives a skill's files.
+        file_missing, file_outside, file_unreadable: why a file is not given; fields `path`,
+            `files` (the first alone).
+    """
+
+    code_only: str
+    script_stopped: str
+    code_description: str
+    code_script: str
+    code_syntax: str
+    code_failed: str
+    code_deadline: str
+    code_lost: str
+    code_cut: str
+    code_no_output: str
+    code_unknown: str
+    code_positional: str
+    code_repeated: str
+    code_calls: str
+    command_missing: str
+    command_option: str
+    command_failed: str
+    command_unknown: str
+    command_deadline: str
+    command_output: str
+    command_not_json: str
+    skill_description: str
+    skill_name: str
+    skill_argument: str
+    skill_unknown: str
+    file_description: str
+    file_path: str
+    file_missing: str
+    file_outside: str
+    file_unreadable: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +173,8 @@ class Wording:
         limit_exceeded: fields `run_id`, `limit`, `value`.
         uncertain_effect: fields `run_id`, `step_id`, `name`.
         no_object: no answer fitted; fields `samples`, `path` (never the answer's own words).
-        no_object_cut, no_object_filtered: the answer was cut, or withheld.
+        no_object_cut, no_object_filtered, no_object_refused: the answer was cut, withheld, or
+            is a refusal.
         unknown_to_gateway: tools the gateway cannot run; field `tools`.
         other_configuration: fields `run_id`, `changes`.
         other_task: field `run_id`.
@@ -111,6 +184,7 @@ class Wording:
             `after` (the first alone).
         part_model ... part_wording: what of a configuration differs.
         economy: the economy report.
+        surfaces: what commands, skills and scripts say.
     """
 
     name: str
@@ -151,6 +225,7 @@ class Wording:
     no_object: str
     no_object_cut: str
     no_object_filtered: str
+    no_object_refused: str
     unknown_to_gateway: str
     other_configuration: str
     other_task: str
@@ -165,6 +240,7 @@ class Wording:
     part_max_tool_chars: str
     part_wording: str
     economy: EconomyWording
+    surfaces: SurfaceWording
 
 
 ENGLISH = Wording(
@@ -251,6 +327,9 @@ ENGLISH = Wording(
         " Sampling(max_output_tokens=...) or ask for less."
     ),
     no_object_filtered="The provider withheld the answer (content filter), so there is no object.",
+    no_object_refused=(
+        "The model refused to answer, so there is no object; its words are in the error's raw."
+    ),
     unknown_to_gateway=(
         "The agent offers tools that the gateway cannot run: {tools}. Give the gateway the same"
         " tools as the agent."
@@ -308,6 +387,52 @@ ENGLISH = Wording(
             "output": "output format: changed",
             "messages": "messages: rewritten, only the first {kept} of {count} are the same",
         },
+    ),
+    surfaces=SurfaceWording(
+        code_only="{name} was not run: it can only be called from a script.",
+        script_stopped="The script of {name} was stopped: the run ends here.",
+        code_description=(
+            "Runs a Python script (standard library only) and gives back what it prints. Use it"
+            " when several calls depend on each other or give more data than you need: call the"
+            " functions, work on what they return, and print the small result. The functions are"
+            " there already, need `await`, take their arguments by position or by name, and"
+            " return lists, dicts, numbers or text; `asyncio.gather` works, and a failed call"
+            " raises ToolError. Nothing is kept between two scripts. Functions:\n{functions}"
+        ),
+        code_script="The whole script. Print what you want to see; nothing else comes back.",
+        code_syntax="The script was not run, it is no Python: {error}",
+        code_failed="The script failed: {error}",
+        code_deadline="The script was stopped after {seconds:g} seconds.",
+        code_lost="The script's process ended before the script did.{detail}",
+        code_cut="\n[… {removed} characters of output were dropped here …]\n",
+        code_no_output="(the script printed nothing)",
+        code_unknown="There is no function {name}. The functions are: {functions}.",
+        code_positional="{name}() takes {count} arguments, and {given} were given by position.",
+        code_repeated="{name}() was given {parameter} twice, by position and by name.",
+        code_calls="No more calls: a script may make {limit}.",
+        command_missing="the program {program} is not installed here.",
+        command_option=(
+            "{value} would be read as an option of the program, not as a value: nothing was run."
+        ),
+        command_failed="exit code {code} ({meaning}).{detail}",
+        command_unknown="not described",
+        command_deadline="the program did not end within {seconds:g} seconds and was stopped.",
+        command_output="the program wrote more than {limit} bytes; ask it for less.",
+        command_not_json="the program's output is not the JSON that was asked for: {error}",
+        skill_description=(
+            "Gives the instructions of a skill. Read the skill that fits the task before you act;"
+            " it says how, and which other files to read. Skills:\n{skills}"
+        ),
+        skill_name="The name of the skill.",
+        skill_argument="What the skill is applied to, where it takes an argument; else empty.",
+        skill_unknown="There is no skill {name}. The skills are: {skills}.",
+        file_description=(
+            "Gives a text file that a skill's instructions refer to. Scripts are shown, not run."
+        ),
+        file_path="The path as the instructions write it, inside the skill's folder.",
+        file_missing="There is no file {path} in this skill. The files are: {files}.",
+        file_outside="{path} is not inside the skill's folder, and only what is can be read.",
+        file_unreadable="{path} is no UTF-8 text of a readable size.",
     ),
 )
 
@@ -401,6 +526,10 @@ SPANISH = Wording(
     no_object_filtered=(
         "El proveedor retuvo la respuesta (filtro de contenido), así que no hay objeto."
     ),
+    no_object_refused=(
+        "El modelo se negó a responder, así que no hay objeto; sus palabras están en el raw del"
+        " error."
+    ),
     unknown_to_gateway=(
         "El agente ofrece herramientas que el gateway no puede ejecutar: {tools}. Dale al gateway"
         " las mismas herramientas que al agente."
@@ -458,6 +587,54 @@ SPANISH = Wording(
             "output": "formato de salida: cambió",
             "messages": "mensajes: reescritos, solo los {kept} primeros de {count} son los mismos",
         },
+    ),
+    surfaces=SurfaceWording(
+        code_only="{name} no se ejecutó: solo se puede llamar desde un script.",
+        script_stopped="El script de {name} se detuvo: el run termina aquí.",
+        code_description=(
+            "Ejecuta un script de Python (solo la biblioteca estándar) y devuelve lo que imprime."
+            " Úsala cuando varias llamadas dependan unas de otras o den más datos de los que"
+            " necesitas: llama a las funciones, trabaja con lo que devuelven e imprime el"
+            " resultado pequeño. Las funciones ya están ahí, necesitan `await`, toman sus"
+            " argumentos por posición o por nombre y devuelven listas, dicts, números o texto;"
+            " `asyncio.gather` funciona, y una llamada fallida lanza ToolError. Nada se conserva"
+            " entre dos scripts. Funciones:\n{functions}"
+        ),
+        code_script="El script entero. Imprime lo que quieras ver; no vuelve nada más.",
+        code_syntax="El script no se ejecutó, no es Python: {error}",
+        code_failed="El script falló: {error}",
+        code_deadline="El script se detuvo a los {seconds:g} segundos.",
+        code_lost="El proceso del script terminó antes que el script.{detail}",
+        code_cut="\n[… aquí se descartaron {removed} caracteres de salida …]\n",
+        code_no_output="(el script no imprimió nada)",
+        code_unknown="No existe la función {name}. Las funciones son: {functions}.",
+        code_positional="{name}() toma {count} argumentos y se dieron {given} por posición.",
+        code_repeated="{name}() recibió {parameter} dos veces, por posición y por nombre.",
+        code_calls="No hay más llamadas: un script puede hacer {limit}.",
+        command_missing="el programa {program} no está instalado aquí.",
+        command_option=(
+            "el programa leería {value} como una opción y no como un valor: no se ejecutó nada."
+        ),
+        command_failed="código de salida {code} ({meaning}).{detail}",
+        command_unknown="sin describir",
+        command_deadline="el programa no terminó en {seconds:g} segundos y se detuvo.",
+        command_output="el programa escribió más de {limit} bytes; pídele menos.",
+        command_not_json="la salida del programa no es el JSON que se pidió: {error}",
+        skill_description=(
+            "Da las instrucciones de una skill. Lee la que encaje con la tarea antes de actuar;"
+            " dice cómo hacerlo y qué otros ficheros leer. Skills:\n{skills}"
+        ),
+        skill_name="El nombre de la skill.",
+        skill_argument="A qué se aplica la skill, si toma un argumento; si no, vacío.",
+        skill_unknown="No existe la skill {name}. Las skills son: {skills}.",
+        file_description=(
+            "Da un fichero de texto al que remiten las instrucciones de una skill. Los scripts se"
+            " muestran, no se ejecutan."
+        ),
+        file_path="La ruta como la escriben las instrucciones, dentro de la carpeta de la skill.",
+        file_missing="No existe el fichero {path} en esta skill. Los ficheros son: {files}.",
+        file_outside="{path} no está en la carpeta de la skill, y solo se lee lo que está.",
+        file_unreadable="{path} no es texto UTF-8 de un tamaño legible.",
     ),
 )
 

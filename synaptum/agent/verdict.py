@@ -67,7 +67,7 @@ def judge(plan: Plan, response: Response, samples: int) -> Verdict:
 
     A turn that was cut closes the run even with calls in it: asking again would be the same
     question with a longer context, cut in the same place and paid again. Source: seed 001,
-    "Un turno que solo razona".
+    "Un turno que solo razona". A refusal is an answer too, and closes it with its own words.
     """
     if response.finish_reason is FinishReason.LENGTH:
         return _unfinished(plan, response, "length", plan.wording.no_object_cut)
@@ -75,6 +75,8 @@ def judge(plan: Plan, response: Response, samples: int) -> Verdict:
         return _unfinished(plan, response, "content_filter", plan.wording.no_object_filtered)
     if response.tool_calls:
         return RunCalls(response.tool_calls)
+    if response.refusal is not None:
+        return _unfinished(plan, response, "refused", plan.wording.no_object_refused)
     if not _shows_something(response):
         return AskAgain(plan.wording.ask_again, is_sample=False)
     if plan.output is None:
@@ -92,9 +94,10 @@ def judge(plan: Plan, response: Response, samples: int) -> Verdict:
 
 
 def _unfinished(plan: Plan, response: Response, reason: str, message: str) -> Verdict:
+    said = response.text or response.refusal or ""
     if plan.output is not None:
-        return Fail(NoObjectGeneratedError(message, response.text))
-    return Close(response.text, reason)
+        return Fail(NoObjectGeneratedError(message, said))
+    return Close(said, reason)
 
 
 def _shows_something(response: Response) -> bool:

@@ -17,11 +17,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from synaptum.errors import ConfigurationError, NetworkError
 from synaptum.vocabulary import (
+    Finish,
+    ReasoningEnd,
     ReasoningStart,
     Request,
     Response,
     StreamEvent,
     StreamStart,
+    TextEnd,
     TextStart,
     unfold,
 )
@@ -31,8 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FallbackModel", "NamedModel"]
 
-#: Events that announce and show nothing yet.
-_ANNOUNCEMENTS = (StreamStart, TextStart, ReasoningStart)
+#: Events that frame, and show nothing by themselves.
+_ANNOUNCEMENTS = (StreamStart, TextStart, TextEnd, ReasoningStart, ReasoningEnd)
 
 Model = Callable[..., Any]
 
@@ -119,7 +122,7 @@ class FallbackModel:
         """
         for turn in self._turns(request, context):
             try:
-                response = await _ask(turn.model, request, context)
+                response = _whole(await _ask(turn.model, request, context))
             except Exception as error:
                 if not turn.moves_on_after(error):
                     raise
@@ -144,6 +147,8 @@ class FallbackModel:
                         if not is_shown and isinstance(event, _ANNOUNCEMENTS):
                             held.append(event)
                             continue
+                        if isinstance(event, Finish):
+                            _whole(event.response)
                         if not is_shown:
                             is_shown = True
                             turn.answered()
@@ -241,6 +246,13 @@ def _arguments(function: Model, request: Request, context: CallContext | None) -
         second.name == "context" or second.default is second.empty
     )
     return (request, context) if takes_context else (request,)
+
+
+def _whole(response: Response) -> Response:
+    """The response, unless its provider ended it with an error: then that is raised."""
+    if response.failure is not None:
+        raise response.failure
+    return response
 
 
 def _no_answer() -> NetworkError:

@@ -12,6 +12,7 @@ from synaptum.testing.scripted import (
     drops,
     fails,
     filtered,
+    refuses,
     says,
     thinks,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "drops",
     "fails",
     "filtered",
+    "refuses",
     "says",
     "thinks",
 ]

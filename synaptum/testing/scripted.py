@@ -4,9 +4,9 @@
     session = Session("r1", model.gateway(tools=[read]))
 
 Each item of the script is one turn: a text, `says`, `calls`, `thinks`, `cut`, `filtered`,
-`fails`, `drops`, `denies`, an exception, a whole `Response`, a list of parts for one turn
-(`[thinks("..."), calls("a"), calls("b")]`), or a function of the request that gives one of
-these. Whole and streamed, an item is the same answer.
+`refuses`, `fails`, `drops`, `denies`, an exception, a whole `Response`, a list of parts for one
+turn (`[thinks("..."), calls("a"), calls("b")]`), or a function of the request that gives one
+of these. Whole and streamed, an item is the same answer.
 
 A step that was answered once gets the same answer again, as from a server that honours
 idempotency keys: that is what a run resumed after a crash asks for. Tokens are unknown
@@ -56,6 +56,7 @@ __all__ = [
     "drops",
     "fails",
     "filtered",
+    "refuses",
     "says",
     "thinks",
 ]
@@ -118,6 +119,12 @@ def filtered(text: str = "") -> Turn:
     """A turn that the provider withheld or broke off."""
     parts = (Text(text),) if text else ()
     return Turn(parts=parts, finish_reason=FinishReason.CONTENT_FILTER)
+
+
+def refuses(text: str = "I cannot help with that.") -> Response:
+    """A turn in which the model says that it will not answer: its refusal, and no text."""
+    message = Message(Role.ASSISTANT, ())
+    return Response(message, FinishReason.STOP, provider_metadata={"message": {"refusal": text}})
 
 
 def fails(status: int, *, retry_after: float | None = None, message: str = "") -> Turn:

@@ -133,7 +133,7 @@ class FinalStep(_Base):
 
     `output` is JSON (text, or the encoded object of a structured output); the agent decodes
     it back to its type. `reason` is `finished`, or why it was closed without an answer
-    (`length`, `content_filter`, `terminated`, `limit` ...).
+    (`length`, `content_filter`, `refused`, `denied`, `terminated`).
     """
 
     kind: ClassVar[str] = "final"

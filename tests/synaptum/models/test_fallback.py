@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack
@@ -249,3 +250,39 @@ async def test_an_empty_chain_and_an_empty_name_are_refused() -> None:
         FallbackModel()
     with pytest.raises(ConfigurationError):
         HttpModel("http://a/v1").named("")
+
+
+def ended_in_an_error(text: str = "") -> Answer:
+    """What OpenRouter sends where the server behind it failed: an answer, its finish `error`."""
+    message = {"role": "assistant", "content": text or None}
+    choice = {"index": 0, "message": message, "finish_reason": "error"}
+    return Answer(body=json.dumps({"model": "tiny", "choices": [choice]}))
+
+
+async def test_an_answer_that_its_provider_ended_with_an_error_is_none() -> None:
+    response, notes = await whole(ended_in_an_error("Once"), Answer(body=chat_body("second")))
+
+    assert response.text == "second"
+    assert notes[0]["error"]["message"] == "The provider ended the answer with an error of its own."
+    assert notes[1:] == [{"answered_by": {"model": "tiny", "chain_index": 1}}]
+
+
+async def test_a_stream_that_its_provider_ended_with_an_error_moves_on_before_it_showed() -> None:
+    seen, notes, error = await streamed(
+        Answer(chunks=chat_stream([], finish_reason="error")),
+        Answer(chunks=chat_stream(["sec", "ond"])),
+    )
+
+    assert (texts(seen), error) == (["sec", "ond"], None)
+    assert notes[-1] == {"answered_by": {"model": "tiny", "chain_index": 1}}
+
+
+async def test_a_stream_that_its_provider_ended_with_an_error_after_text_fails() -> None:
+    seen, _, error = await streamed(
+        Answer(chunks=chat_stream(["Once"], finish_reason="error")),
+        Answer(chunks=chat_stream(["second"])),
+    )
+
+    assert texts(seen) == ["Once"]
+    assert isinstance(error, ProviderError)
+    assert error.retryable
