@@ -9,6 +9,7 @@ what was asked in vain or never asked fails the test or is listed.
 from __future__ import annotations
 
 import contextlib
+import re
 import shlex
 from collections.abc import Iterator
 from importlib.metadata import version
@@ -69,7 +70,7 @@ class Recording:
         secrets = [
             secret
             for named in item.config.hook.pytest_synaptum_redact(config=item.config)
-            for secret in named
+            for secret in ([named] if isinstance(named, str | re.Pattern) else named)
         ]
         self._redactor = Redactor(secrets, (self._options.api_key_variable,))
         self.recorder: Recorder | None = None

@@ -22,13 +22,14 @@ import asyncio
 import pytest
 from synaptum.vocabulary import Message, Request
 
+def question(provider, text="Hi"):
+    return Request(model=provider.model_name, messages=(Message.user(text),))
+
 def ask(provider, text="Hi"):
-    request = Request(model=provider.model_name, messages=(Message.user(text),))
-    return asyncio.run(provider.complete(request))
+    return asyncio.run(provider.complete(question(provider, text)))
 
 async def events(provider, text="Hi"):
-    request = Request(model=provider.model_name, messages=(Message.user(text),))
-    return [event async for event in provider.stream(request)]
+    return [event async for event in provider.stream(question(provider, text))]
 """
 
 

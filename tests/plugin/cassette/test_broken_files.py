@@ -106,7 +106,7 @@ def test_a_wrong_field_is_named(old: str, new: str, says: str) -> None:
         "[1, 2]\n",
         "synaptum: corpus/1\n",
         "synaptum: cassette/1\nrecorded: {\n",
-        "synaptum: cassette/1\nexchanges: []\ntimings: []\nx: !!python/object/apply:os.system [ls]\n",
+        "synaptum: cassette/1\nexchanges: !!python/object/apply:os.system [ls]\ntimings: []\n",
         "synaptum: cassette/1\na: &a [1]\nexchanges: *a\ntimings: []\n",
         "synaptum: cassette/1\nexchanges: []\nexchanges: []\ntimings: []\n",
         "synaptum: cassette/1\nexchanges: 3\ntimings: []\n",

@@ -6,7 +6,6 @@ import httpx
 import httpx2
 import openai
 import pytest
-
 from support.recorded_suite import RecordedSuite
 
 #: Loaded here, so that pytester, which forgets what an inner run imported, keeps them: a

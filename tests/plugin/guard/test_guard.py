@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from support.loopback import Answer, LoopbackServer, chat_body
 from support.recorded_suite import RecordedSuite
 

@@ -80,7 +80,7 @@ def test_a_stream_closed_early_replays_as_far_as_it_was_read(suite: RecordedSuit
         """
         def test_close(recorded_provider):
             async def main():
-                request = Request(model=recorded_provider.model_name, messages=(Message.user("Hi"),))
+                request = question(recorded_provider)
                 stream = recorded_provider.stream(request)
                 async for event in stream:
                     if event.kind == "text_delta":
@@ -103,7 +103,7 @@ def test_reading_past_where_the_recorded_caller_closed_is_told(suite: RecordedSu
         import os
         def test_close(recorded_provider):
             async def main():
-                request = Request(model=recorded_provider.model_name, messages=(Message.user("Hi"),))
+                request = question(recorded_provider)
                 stream = recorded_provider.stream(request)
                 async for event in stream:
                     if event.kind == "text_delta" and "READ_ON" not in os.environ:

@@ -211,9 +211,7 @@ def test_a_mask_that_matches_nothing_is_an_error(suite: RecordedSuite) -> None:
 
     result.assert_outcomes(passed=1, errors=1)
     result.stdout.fnmatch_lines(
-        [
-            "test_chat.py::test_chat ignores 'messages.[*].tool_call_id', but no request has anything*"
-        ]
+        ["test_chat.py::test_chat ignores 'messages.[*].tool_call_id', but no request has any*"]
     )
 
 
@@ -243,7 +241,7 @@ def test_different_requests_are_answered_in_any_order_from_many_tasks(suite: Rec
                 words.reverse()
 
             async def one(word):
-                request = Request(model=recorded_provider.model_name, messages=(Message.user(word),))
+                request = question(recorded_provider, word)
                 return (await recorded_provider.complete(request)).text
 
             async def main():
