@@ -15,7 +15,7 @@ from support.stores import FILE_STORES
 from synaptum.errors import JournalError
 
 #: Kills a store in the core suite; SYNAPTUM_KILLS asks for more.
-KILLS = int(os.environ.get("SYNAPTUM_KILLS", "110"))
+KILLS = int(os.environ.get("SYNAPTUM_KILLS", "100"))
 EVENTS = list(conversation(60))
 
 
