@@ -91,19 +91,20 @@ async def _traced(items: AsyncIterator[_Item], tracer: Tracer) -> AsyncGenerator
 
 
 class _Run:
-    """The span of a run and that of the step that is open in it."""
+    """The span of a run and those of the steps that are open in it."""
 
     def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
         self._span = tracer.start_span("synaptum.run")
-        self._step: tuple[str, Span] | None = None
+        #: Open steps, the innermost last: a script, and the call that it makes.
+        self._steps: list[tuple[str, Span]] = []
         self.reason = "suspended"
 
     def current(self) -> AbstractContextManager[object]:
         """A block whose spans hang below the open step, or else below the run."""
         from opentelemetry import trace
 
-        span = self._span if self._step is None else self._step[1]
+        span = self._steps[-1][1] if self._steps else self._span
         return trace.use_span(span, record_exception=False, set_status_on_exception=False)
 
     def saw(self, step: Step) -> None:
@@ -111,18 +112,19 @@ class _Run:
         from opentelemetry import trace
 
         self._span.set_attribute("synaptum.run_id", step.run_id)
-        if self._step is not None and self._step[0] != step.step_id:
-            self._step[1].end()
-            self._step = None
-        if self._step is None:
-            parent = trace.set_span_in_context(self._span)
-            self._step = (step.step_id, self._tracer.start_span(_name(step), context=parent))
-        span = self._step[1]
+        while self._steps and self._steps[-1][0] not in (step.step_id, step.meta.get("within")):
+            self._steps.pop()[1].end()
+        if not self._steps or self._steps[-1][0] != step.step_id:
+            above = self._steps[-1][1] if self._steps else self._span
+            parent = trace.set_span_in_context(above)
+            opened = self._tracer.start_span(_name(step), context=parent)
+            self._steps.append((step.step_id, opened))
+        span = self._steps[-1][1]
         for key, value in _attributes(step).items():
             span.set_attribute(f"synaptum.{key}", value)
         if step.phase is Phase.COMPLETED:
             span.end()
-            self._step = None
+            self._steps.pop()
             if isinstance(step, FinalStep):
                 self.reason = step.reason
 
@@ -131,7 +133,7 @@ class _Run:
         from opentelemetry.trace import Status, StatusCode
 
         self._span.set_attribute("synaptum.outcome", outcome)
-        for span in (*(() if self._step is None else (self._step[1],)), self._span):
+        for span in (*(span for _, span in reversed(self._steps)), self._span):
             if error is not None:
                 # The type alone: a message may quote what the model or a tool said.
                 span.set_status(Status(StatusCode.ERROR, type(error).__name__))

@@ -16,6 +16,7 @@ from synaptum import canonical
 from synaptum.agent.plan import Plan
 from synaptum.agent.progress import Call
 from synaptum.agent.retries import Attempts
+from synaptum.agent.scripts import ScriptBridge, script_of
 from synaptum.agent.session import Session
 from synaptum.errors import (
     Denied,
@@ -92,14 +93,27 @@ class Caller:
         self._session = session
         self._start_child = start_child
 
-    async def tool(self, step: ToolStep, action: Call) -> Outcome:
-        """Run a tool, or answer in its place where it may not, or cannot, run."""
-        told = self._instead(step.call, action)
+    async def tool(
+        self, step: ToolStep, action: Call, bridge: ScriptBridge | None = None
+    ) -> Outcome:
+        """Run a tool, or answer in its place where it may not, or cannot, run.
+
+        In: `bridge` takes the calls that the tool makes itself, where it does.
+        """
+        told = self._instead(step.call, action, script_of(step))
         if told is not None:
             return told
         attempts = self._attempts()
-        context = CallContext(self._session.run_id, step.step_id, action.approval)
+        context = CallContext(
+            self._session.run_id,
+            step.step_id,
+            action.approval,
+            within=script_of(step),
+            bridge=bridge,
+        )
         while True:
+            if bridge is not None:
+                bridge.restart()
             try:
                 with use_wording(self._plan.wording):
                     result = await self._session.gateway.invoke_tool(step.call, context)
@@ -152,12 +166,16 @@ class Caller:
             return self._finished(call, child.final, child.usage)
         return Outcome(child_waits=last)
 
-    def _instead(self, call: ToolCall, action: Call) -> Outcome | None:
+    def _instead(self, call: ToolCall, action: Call, script: str | None = None) -> Outcome | None:
         """The outcome of a call that is not to be run, or None."""
         wording = self._plan.wording
         if call.unreadable_arguments is not None:
             return Outcome(result=_error(call, wording.unreadable_arguments.format(name=call.name)))
-        if not self._plan.offers(call):
+        if not self._plan.offers(call, within=script is not None):
+            if call.name in self._plan.script_tools:
+                return Outcome(
+                    result=_error(call, wording.surfaces.code_only.format(name=call.name))
+                )
             names = ", ".join(definition.name for definition in self._plan.definitions)
             text = wording.unknown_tool.format(name=call.name, tools=names or "-")
             return Outcome(result=_error(call, text))
@@ -177,7 +195,7 @@ class Caller:
         return Outcome(result=_error(call, text), meta=meta)
 
     def _invalid(self, call: ToolCall, error: InvalidToolCallError) -> Outcome:
-        definition = next(d for d in self._plan.definitions if d.name == call.name)
+        definition = self._plan.definition_of(call.name)
         result = invalid_call_result(call.id, definition, error, self._plan.wording)
         meta = {"error": {"type": type(error).__name__, "message": str(error)}}
         return Outcome(result=result, meta=meta)

@@ -18,7 +18,8 @@ class Limits:
 
     Attributes:
         max_steps: steps of a run (model, tool, delegate and approval alike; the final one
-            is not counted). A run that needs one more raises `LimitExceeded`.
+            is not counted, nor are the calls of a script, which `code_tool` bounds). A run
+            that needs one more raises `LimitExceeded`.
         max_retries: repetitions after a first try: two retries are three attempts. Counts
             for failed calls and, apart from those, for answers that do not fit `output=`.
         retry_base: seconds of the first wait; each further one is twice as long, before

@@ -9,16 +9,28 @@ intent is on record before anything happens, a result before anyone sees it. `ru
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from synaptum.agent.calls import Caller
+from synaptum.agent.calls import Caller, Outcome
 from synaptum.agent.delegate import child_run_id
 from synaptum.agent.plan import Plan
-from synaptum.agent.progress import Ask, AskPerson, Call, Done, Progress, Suspend, next_action
+from synaptum.agent.progress import (
+    Ask,
+    AskPerson,
+    Call,
+    Done,
+    EndScript,
+    Progress,
+    Suspend,
+    next_action,
+    uncertain_effect,
+)
 from synaptum.agent.retries import Attempts
+from synaptum.agent.scripts import Asked, ScriptBridge, call_of, is_carried_out
 from synaptum.agent.session import Session
 from synaptum.agent.start import begin
 from synaptum.agent.verdict import Close, Fail
@@ -39,6 +51,7 @@ from synaptum.vocabulary import (
     Step,
     StreamEvent,
     StreamStart,
+    ToolResult,
     ToolStep,
     Usage,
     make_step_id,
@@ -100,13 +113,15 @@ class Run:
                 async for event in events:
                     yield event
 
-    def _perform(self, action: Ask | Call | AskPerson | Close) -> Events:
+    def _perform(self, action: Ask | Call | AskPerson | EndScript | Close) -> Events:
         if isinstance(action, Ask):
             return self._ask(action)
         if isinstance(action, Call):
             return self._call(action)
         if isinstance(action, AskPerson):
             return self._ask_person(action.target)
+        if isinstance(action, EndScript):
+            return self._end_script(action.step)
         return self._close(action)
 
     # The model
@@ -208,8 +223,18 @@ class Run:
         if step is None:
             step = self._intent(action)
             yield await self._record(step)
+        outcome: Outcome | None = None
         if isinstance(step, DelegateStep):
             outcome = await self._caller.delegate(step, action)
+        elif self._plan.makes_calls(step.call.name):
+            async with aclosing(self._script(step, action)) as events:
+                async for event in events:
+                    if isinstance(event, Outcome):
+                        outcome = event
+                    else:
+                        yield event
+            if outcome is None:
+                return  # it waits for a person, or the run ends
         else:
             outcome = await self._caller.tool(step, action)
         if outcome.child_waits is not None:
@@ -220,6 +245,75 @@ class Run:
             ended["usage"] = outcome.usage
         yield await self._record(
             replace(step, phase=Phase.COMPLETED, at=self._session.now(), **ended)
+        )
+
+    # Calls of a script
+
+    async def _script(
+        self, step: ToolStep, action: Call
+    ) -> AsyncGenerator[Step | StreamEvent | Outcome, None]:
+        """Run a tool that makes calls: the steps of its calls, and last what came of it.
+
+        Without an outcome the script was stopped at a call, and that call is what comes next.
+        """
+        bridge = ScriptBridge()
+        script = asyncio.create_task(self._caller.tool(step, action, bridge))
+        try:
+            while (asked := await bridge.next_of(script)) is not None:
+                async with aclosing(self._script_call(step, asked)) as events:
+                    async for event in events:
+                        yield event
+                ended = self._progress.script.on_record(asked)
+                if ended is None or ended.result is None or self._progress.ending is not None:
+                    return
+                if not asked.answer.done():
+                    asked.answer.set_result(ended.result)
+            yield await script
+        finally:
+            script.cancel()
+            await asyncio.wait({script})
+            if not script.cancelled():
+                script.exception()  # seen, where it ended by itself meanwhile
+
+    async def _script_call(self, script: ToolStep, asked: Asked) -> Events:
+        """Carry out a call of a script, or find that it is on record already."""
+        calls = self._progress.script
+        if calls.strays(asked):
+            raise uncertain_effect(script, self._plan)
+        step = calls.on_record(asked)
+        if step is not None and step.result is not None:
+            return
+        approval, given = calls.decision_on(asked)
+        if step is not None and step is calls.open:
+            if not step.idempotent and is_carried_out(approval, given):
+                raise uncertain_effect(step, self._plan)
+        else:
+            definition = self._plan.script_tools[asked.name].definition
+            place = {"within": script.step_id, "number": asked.number}
+            step = ToolStep(
+                **self._next("tool", place),
+                call=call_of(script, asked),
+                risk=definition.risk,
+                idempotent=definition.idempotent,
+            )
+            yield await self._record(step)
+        outcome = await self._caller.tool(step, Call(step.call, step, approval, given))
+        meta = {**outcome.meta, "within": step.meta["within"], "number": step.meta["number"]}
+        yield await self._record(
+            replace(
+                step,
+                phase=Phase.COMPLETED,
+                at=self._session.now(),
+                result=outcome.result,
+                meta=meta,
+            )
+        )
+
+    async def _end_script(self, step: ToolStep) -> Events:
+        text = self._plan.wording.surfaces.script_stopped.format(name=step.call.name)
+        result = ToolResult.of(step.call.id, text, is_error=True)
+        yield await self._record(
+            replace(step, phase=Phase.COMPLETED, at=self._session.now(), result=result, meta={})
         )
 
     def _intent(self, action: Call) -> ToolStep | DelegateStep:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from synaptum import canonical
 from synaptum.agent.limits import Limits
 from synaptum.agent.sampling import Sampling
 from synaptum.schema.output import OutputType
-from synaptum.tools.base import Tool
+from synaptum.tools.base import MakesCalls, Tool
 from synaptum.vocabulary import (
     Message,
     Request,
@@ -36,7 +37,7 @@ __all__ = ["Instructions", "Plan"]
 Instructions = str | Callable[[], str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """An agent's configuration, checked.
 
@@ -78,14 +79,34 @@ class Plan:
             provider_options=sampling.provider_options,
         )
 
-    def offers(self, call: ToolCall) -> bool:
-        """Whether a call names something there is and its arguments could be read."""
+    def offers(self, call: ToolCall, *, within: bool = False) -> bool:
+        """Whether a call names something there is and its arguments could be read.
+
+        In: `within` says that a script makes the call, and not the model.
+        """
+        if within:
+            return call.name in self.script_tools
         known = call.name in self.tools or call.name in self.delegates
         return known and call.unreadable_arguments is None
 
     def risk_of(self, name: str) -> Risk:
         """The risk of a tool or a delegate; READ for a name that nothing answers to."""
         return next((d.risk for d in self.definitions if d.name == name), Risk.READ)
+
+    def definition_of(self, name: str) -> ToolDefinition:
+        """What the model was told of a tool, be it for scripts only."""
+        offered = next((d for d in self.definitions if d.name == name), None)
+        return self.script_tools[name].definition if offered is None else offered
+
+    def makes_calls(self, name: str) -> bool:
+        """Whether a tool is one that calls others while it runs."""
+        return isinstance(self.tools.get(name), MakesCalls)
+
+    @cached_property
+    def script_tools(self) -> Mapping[str, Tool]:
+        """The tools that scripts can call, by name."""
+        makers = [tool for tool in self.tools.values() if isinstance(tool, MakesCalls)]
+        return {inner.name: inner for maker in makers for inner in maker.catalogue}
 
     @property
     def highest_risk(self) -> Risk:

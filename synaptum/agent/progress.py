@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from synaptum.agent.plan import Plan
+from synaptum.agent.scripts import ScriptCalls, is_carried_out, script_of
 from synaptum.agent.verdict import AskAgain, Close, Fail, RunCalls, judge
 from synaptum.errors import (
     InvalidToolCallError,
@@ -47,9 +48,11 @@ __all__ = [
     "AskPerson",
     "Call",
     "Done",
+    "EndScript",
     "Progress",
     "Suspend",
     "next_action",
+    "uncertain_effect",
 ]
 
 
@@ -85,6 +88,13 @@ class AskPerson:
 
 
 @dataclass(frozen=True, slots=True)
+class EndScript:
+    """Write the end of a script that the run's end has stopped."""
+
+    step: ToolStep
+
+
+@dataclass(frozen=True, slots=True)
 class Suspend:
     """Wait for a person who was asked."""
 
@@ -98,7 +108,7 @@ class Done:
     final: FinalStep
 
 
-Action = Ask | Call | AskPerson | Suspend | Close | Fail | Done
+Action = Ask | Call | AskPerson | EndScript | Suspend | Close | Fail | Done
 
 
 class Progress:
@@ -107,13 +117,17 @@ class Progress:
     Attributes:
         history: the conversation that the next request carries.
         next_seq: number of the next step.
+        steps: how many steps were begun, those of scripts not counted.
         usage: tokens so far, sub-agents included.
+        script: the calls of the script whose turn it is.
     """
 
     def __init__(self, plan: Plan, task: tuple[Message, ...]) -> None:
         self._plan = plan
         self.history = History(task)
         self.next_seq = 0
+        self.steps = 0
+        self.script = ScriptCalls()
         self.usage = Usage.zero()
         self.open: Step | None = None
         self.final: FinalStep | None = None
@@ -141,6 +155,10 @@ class Progress:
         """
         self.next_seq = max(self.next_seq, event.step_seq + 1)
         completed = event.phase is Phase.COMPLETED
+        if isinstance(event, ToolStep) and script_of(event) is not None:
+            self._called_by_script(event)
+            return
+        self.steps += not completed
         if isinstance(event, ApprovalStep):
             self._decided(event) if completed else self._asked(event)
         elif not completed:
@@ -205,6 +223,7 @@ class Progress:
                 self.approval = self.given = None
             return
         self.approval = self.given = None
+        self.script = ScriptCalls()
         self._results.append(event.result)
         if len(self._results) == len(self.calls):
             cap = self._plan.limits.max_tool_chars
@@ -212,6 +231,15 @@ class Progress:
             capped = [cap_tool_output(r, max_chars=cap, wording=words) for r in self._results]
             self.history = self.history.append(Message.tool_results(*capped))
             self.calls, self._results = (), []
+
+    def _called_by_script(self, event: ToolStep) -> None:
+        self.script.apply(event)
+        if event.phase is Phase.ATTEMPTED:
+            return
+        self.waiting = event if event.meta.get("needs") == "approval" else None
+        decision = event.meta.get("decision")
+        if decision is not None and decision["disposition"] == Disposition.TERMINATE_RUN.value:
+            self.ending = Close(None, "terminated", {"decision": decision})
 
     def _settle(self, meta: Mapping[str, Any], call: ToolCall) -> None:
         """What a call's end may mean for the whole run."""
@@ -235,9 +263,13 @@ class Progress:
         elif event.call is None and decision.disposition is not Disposition.ALLOW:
             self.ending = Close(None, "denied", {"decision": _plain(decision)})
         else:
-            self.approval = decision
-            given = event.meta.get("result")
-            self.given = None if given is None else from_json(ToolResult, given)
+            plain = event.meta.get("result")
+            given = None if plain is None else from_json(ToolResult, plain)
+            last = self.script.last
+            if last is not None and last.step_id == event.target:
+                self.script.decided(event, given)
+            else:
+                self.approval, self.given = decision, given
 
 
 def as_read_back(message: Message) -> Message:
@@ -275,6 +307,8 @@ def next_action(progress: Progress, plan: Plan, run_id: str) -> Action:
     if progress.final is not None:
         return Done(progress.final)
     if progress.ending is not None:
+        if isinstance(progress.open, ToolStep):
+            return EndScript(progress.open)
         return progress.ending
     if progress.asked is not None:
         return Suspend(progress.asked)
@@ -283,27 +317,34 @@ def next_action(progress: Progress, plan: Plan, run_id: str) -> Action:
     step = progress.open
     if isinstance(step, ModelStep):
         return Ask(step, progress.approval)
-    if isinstance(step, ToolStep) and _is_uncertain(step, progress, plan):
-        return Fail(_uncertain(step, plan))
+    if isinstance(step, ToolStep):
+        uncertain = _uncertain_step(step, progress, plan)
+        if uncertain is not None:
+            return Fail(uncertain_effect(uncertain, plan))
     if isinstance(step, ToolStep | DelegateStep):
         return Call(step.call, step, progress.approval, progress.given)
-    if progress.next_seq >= plan.limits.max_steps:
+    if progress.steps >= plan.limits.max_steps:
         return Fail(_limit(plan, run_id))
     if progress.call is not None:
         return Call(progress.call, None, progress.approval, progress.given)
     return Ask(None)
 
 
-def _is_uncertain(step: ToolStep, progress: Progress, plan: Plan) -> bool:
-    """Whether a call that was begun may have taken effect without a trace."""
-    refused = progress.approval is not None and (
-        progress.approval.disposition is not Disposition.ALLOW
-    )
-    never_runs = refused or progress.given is not None or not plan.offers(step.call)
-    return not step.idempotent and not never_runs
+def _uncertain_step(step: ToolStep, progress: Progress, plan: Plan) -> ToolStep | None:
+    """The begun call that may have taken effect without a trace, if there is one."""
+    if not plan.makes_calls(step.call.name):
+        uncertain = not step.idempotent and is_carried_out(progress.approval, progress.given)
+        return step if uncertain and plan.offers(step.call) else None
+    # What a script calls is on record, so it is known what it may have begun.
+    script = progress.script
+    inner = script.open
+    if inner is not None and not inner.idempotent and is_carried_out(script.approval, script.given):
+        return inner
+    return step if script.holds_effects and not script.settled else None
 
 
-def _uncertain(step: ToolStep, plan: Plan) -> UncertainEffect:
+def uncertain_effect(step: ToolStep, plan: Plan) -> UncertainEffect:
+    """The error that says that nobody knows what came of `step`."""
     msg = plan.wording.uncertain_effect.format(
         run_id=step.run_id, step_id=step.step_id, name=step.call.name
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from synaptum.agent.scripts import script_of
 from synaptum.clock import (
     Clock,
     Random,
@@ -148,11 +149,11 @@ class Session:
         if approval is not None and step_id in (approval.step_id, approval.target):
             await self._answer_for_the_tool(approval, result)
             return
-        step = state.events[-1] if state.events else None
-        if not isinstance(step, ToolStep) or step.phase is Phase.COMPLETED:
-            step = None
-        if step is None or step.step_id != step_id:
-            found = "no call is open" if step is None else f"the open call is {step.step_id}"
+        opened = _open_calls(state.events)
+        step = opened.get(step_id)
+        if step is None:
+            last = next(reversed(opened), None)
+            found = "no call is open" if last is None else f"the open call is {last}"
             msg = f"Run {self.run_id!r} has no open call {step_id!r}: {found}."
             raise ConfigurationError(msg)
         if result is None:
@@ -161,6 +162,8 @@ class Session:
         else:
             meta = {"resolved": True}
             whole = _as_result(step, result)
+        if script_of(step) is not None:
+            meta |= {name: step.meta[name] for name in ("within", "number")}
         await self._append(
             replace(step, phase=Phase.COMPLETED, at=self.now(), result=whole, meta=meta)
         )
@@ -206,6 +209,17 @@ def _open_approval(events: tuple[Step, ...]) -> ApprovalStep | None:
     if isinstance(last, ApprovalStep) and last.phase is Phase.ATTEMPTED:
         return last
     return None
+
+
+def _open_calls(events: tuple[Step, ...]) -> dict[str, ToolStep]:
+    """The calls without an end, by step: at most a script and one call that it made."""
+    opened: dict[str, ToolStep] = {}
+    for event in events:
+        if isinstance(event, ToolStep) and event.phase is Phase.ATTEMPTED:
+            opened[event.step_id] = event
+        else:
+            opened.pop(event.step_id, None)
+    return opened
 
 
 def _as_result(step: ToolStep, result: ToolResult | str) -> ToolResult:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from synaptum.tools.base import CallBridge
 from synaptum.vocabulary import (
     Decision,
     Request,
@@ -32,6 +33,9 @@ class CallContext:
             policy's REQUIRE_APPROVAL and nothing else.
         note: takes what a model tells of itself for the step's record: each model of a chain
             that failed (`error`, `wait_s`, `model`), and which one answered (`answered_by`).
+        within: the step of the script that makes this call; None for a call of the model.
+        bridge: takes the calls that a tool makes while it runs. A tool that makes calls must
+            get it; one run without would act outside of the journal and the policy.
     """
 
     run_id: str
@@ -40,6 +44,8 @@ class CallContext:
     note: Callable[[Mapping[str, Any]], None] | None = field(
         default=None, compare=False, repr=False
     )
+    within: str | None = None
+    bridge: CallBridge | None = field(default=None, compare=False, repr=False)
 
 
 class Gateway(Protocol):

@@ -23,7 +23,7 @@ from synaptum.errors import (
     UncertainEffect,
 )
 from synaptum.gateway.base import CallContext
-from synaptum.tools.base import ResolvesCalls, Tool, check_tool_names, error_result
+from synaptum.tools.base import MakesCalls, ResolvesCalls, Tool, check_tool_names, error_result
 from synaptum.vocabulary import (
     ALLOW,
     Decision,
@@ -37,6 +37,7 @@ from synaptum.vocabulary import (
     ToolResult,
     unfold,
 )
+from synaptum.wording import current_wording
 
 __all__ = ["Check", "LocalGateway", "Policy"]
 
@@ -53,6 +54,7 @@ class Check:
             the amount is a switch, not a policy (seed 000, "Declarar no es decidir").
         inner_name: the tool a deferred catalogue is asked to use, where it is one.
         inner_arguments: what that tool is called with.
+        within: the step of the script that makes the call; None where the model does.
         decision: None while the policy decides.
     """
 
@@ -64,6 +66,7 @@ class Check:
     step_id: str = ""
     inner_name: str | None = None
     inner_arguments: Mapping[str, Any] | None = None
+    within: str | None = None
     decision: Decision | None = None
 
     def __str__(self) -> str:
@@ -100,7 +103,8 @@ class LocalGateway:
         stream: the same arguments to an async iterator of stream events. Without it a
             stream is derived from the whole answer; with it alone, the whole answer is
             folded from the stream.
-        tools: what `invoke_tool` can run, by name.
+        tools: what `invoke_tool` can run, by name. What stands behind a tool that makes
+            calls (`code_tool`) can be run for its scripts, and only for them.
         policy: `policy(check) -> Decision`, plain or async; without one all is allowed.
 
     Attributes:
@@ -121,6 +125,12 @@ class LocalGateway:
         self._model = model
         self._stream = stream
         self._tools = {tool.name: tool for tool in check_tool_names(tools)}
+        self._for_scripts = {
+            inner.name: inner
+            for tool in self._tools.values()
+            if isinstance(tool, MakesCalls)
+            for inner in tool.catalogue
+        }
         self._policy = policy
         self._model_takes_context = model is not None and _takes_context(model)
         self._stream_takes_context = stream is not None and _takes_context(stream)
@@ -169,7 +179,10 @@ class LocalGateway:
             InvalidToolCallError: no such tool, or the arguments do not fit it.
             ToolExecutionError, NeedsHumanError: raised by the tool.
         """
-        tool = self._tools.get(call.name)
+        tool = (self._tools if context.within is None else self._for_scripts).get(call.name)
+        if tool is None and call.name in self._for_scripts:
+            text = current_wording().surfaces.code_only.format(name=call.name)
+            return ToolResult.of(call.id, text, is_error=True)
         if tool is None:
             msg = (
                 f"This gateway has no tool {call.name!r}; it has {sorted(self._tools)}."
@@ -184,9 +197,12 @@ class LocalGateway:
             arguments=call.arguments,
             inner_name=inner_name,
             inner_arguments=inner_arguments,
+            within=context.within,
         )
         await self._check(check, context)
         try:
+            if context.bridge is not None and isinstance(tool, MakesCalls):
+                return await tool.invoke_with(call.id, call.arguments, context.bridge)
             return await tool.invoke(call.id, call.arguments)
         except _MEANT:
             raise

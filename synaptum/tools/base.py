@@ -28,6 +28,8 @@ from synaptum.vocabulary import ToolDefinition, ToolResult
 from synaptum.wording import Wording, current_wording
 
 __all__ = [
+    "CallBridge",
+    "MakesCalls",
     "ResolvesCalls",
     "Tool",
     "check_tool_names",
@@ -72,6 +74,34 @@ class ResolvesCalls(Protocol):
 
         The policy's check carries both, so that it decides on what will really run.
         """
+        ...
+
+
+class CallBridge(Protocol):
+    """Through which a running tool asks for further calls; whoever runs it carries them out."""
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Have a tool called: validated, before the policy, and journalled as a step.
+
+        Failures are error results. It is cancelled where the run stops at this call.
+        """
+        ...
+
+
+@runtime_checkable
+class MakesCalls(Protocol):
+    """A tool that calls other tools while it runs, such as a script's `code_tool`.
+
+    Attributes:
+        catalogue: every tool it can call; part of the run's configuration.
+    """
+
+    catalogue: tuple[Tool, ...]
+
+    async def invoke_with(
+        self, call_id: str, arguments: Mapping[str, Any], bridge: CallBridge
+    ) -> ToolResult:
+        """Run; every call of another tool goes through `bridge`. Failures as of `invoke`."""
         ...
 
 
