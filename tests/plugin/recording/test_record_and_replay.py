@@ -378,3 +378,40 @@ def test_replay_waits_as_long_as_the_server_did_where_it_is_asked_to(suite: Reco
         suite.record(server).assert_outcomes(passed=1)
 
     suite.run().assert_outcomes(passed=1)
+
+
+def test_a_fixture_of_wider_scope_is_refused_clearly(suite: RecordedSuite) -> None:
+    suite.write(
+        """
+        @pytest.fixture(scope="session")
+        def client(recorded_provider):
+            return recorded_provider
+
+        def test_chat(client):
+            pass
+        """
+    )
+
+    result = suite.run()
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*ScopeMismatch*recorded_provider*"])
+
+
+def test_a_fresh_view_gives_every_answer_again_and_counts_for_nothing(suite: RecordedSuite) -> None:
+    suite.write(
+        """
+        def test_chat(recorded_provider):
+            first = ask(recorded_provider).text
+            for _ in range(2):
+                assert ask(recorded_provider.fresh()).text == first
+        """
+    )
+    with LoopbackServer([Answer(body=chat_body("Hello."))]) as server:
+        suite.record(server).assert_outcomes(passed=1)
+
+    replayed = suite.run("--synaptum-strict")
+
+    replayed.assert_outcomes(passed=1)
+    replayed.stdout.fnmatch_lines(["synaptum: 1 exchange replayed, 0 recorded, 0 unused; *"])
+    assert server.count == 1
