@@ -231,3 +231,17 @@ async def test_a_journal_whose_requests_this_code_would_not_build_is_refused():
     with pytest.raises(JournalDivergedError) as caught:
         await run(agent, "Go", session_of(ScriptedModel(), [leer], checkpointer=store))
     assert caught.value.step_id == "000002-model"
+
+
+@pytest.mark.asyncio
+async def test_a_question_asked_again_carries_the_instructions_of_the_first_time():
+    days = iter(["monday", "tuesday"])
+    agent = Agent("a", model=MODEL, instructions=lambda: next(days))
+    model = ScriptedModel("ok")
+    session = session_of(model)
+    events = agent.run("Go", session=session)
+    await anext(events)
+    await events.aclose()
+    await run(agent, "Go", session)
+
+    assert model.requests[0].system == "monday"

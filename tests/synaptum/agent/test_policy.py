@@ -321,3 +321,38 @@ async def test_a_call_that_waits_for_a_decision_cannot_be_asked_to_run_again():
 def test_a_session_needs_a_name():
     with pytest.raises(ConfigurationError, match="needs a name"):
         session_of(ScriptedModel(), run_id="")
+
+
+@pytest.mark.asyncio
+async def test_one_approval_allows_one_call():
+    bank, model = Bank(), ScriptedModel([transfer(500.0), transfer(600.0)], "Paid one.")
+    session = session_of(model, [bank.tool], policy=politica)
+    await run(bank.agent, "Pay", session)
+    await session.decide((await session.waiting()).step_id, ALLOW)
+    await run(bank.agent, "Pay", session)
+    assert bank.sent == [("ES1", 500.0)]
+
+    second = await session.waiting()
+    assert second.call.arguments["importe"] == 600.0
+    await session.decide(second.step_id, NO)
+    await run(bank.agent, "Pay", session)
+    assert bank.sent == [("ES1", 500.0)]
+
+
+@pytest.mark.asyncio
+async def test_a_result_a_person_gave_is_that_calls_alone():
+    @tool
+    def contact(client: str) -> str:
+        """Contact a client."""
+        if client == "Ana":
+            raise NeedsHumanError("Call her.")
+        return f"contacted {client}"
+
+    model = ScriptedModel([calls("contact", client="Ana"), calls("contact", client="Bo")], "Done.")
+    agent, session = Agent("a", model=MODEL, tools=[contact]), session_of(model, [contact])
+    await run(agent, "Go", session)
+    await session.resolve("000001-tool", result="She agreed.")
+    await run(agent, "Go", session)
+
+    texts = [result.text for result in model.requests[-1].messages[-1].content]
+    assert texts == ["She agreed.", "contacted Bo"]

@@ -254,3 +254,28 @@ async def test_a_run_killed_between_two_attempts_is_resumed_and_asks_again():
 
     assert final_of(steps).output == "ok"
     assert len((await session.state()).events) == 4
+
+
+@pytest.mark.asyncio
+async def test_a_tool_of_somebody_else_that_says_try_again_is_not_if_it_is_not_idempotent():
+    tries = []
+
+    @tool
+    def once() -> str:
+        """Stand for the definition alone."""
+        return ""
+
+    class Foreign:
+        name = "once"
+        definition = once.definition
+
+        async def invoke(self, call_id, arguments):
+            tries.append(call_id)
+            raise ToolExecutionError("busy", retryable=True)
+
+    model = ScriptedModel(calls("once"), "It is busy.")
+    tools = [Foreign()]
+    steps = await run(Agent("a", model=MODEL, tools=tools), "Go", session_of(model, tools))
+
+    assert len(tries) == 1
+    assert done(steps, "tool")[0].result.is_error
