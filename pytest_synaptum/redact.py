@@ -16,13 +16,12 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
-from synaptum.canonical import loads
-from synaptum.errors import EncodingError
-
 from pytest_synaptum.cassette.bodies import Body, join_body, parse_sse, split_body
 from pytest_synaptum.errors import SecretFoundError
 from pytest_synaptum.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_synaptum.secrets import KEY, Rule, environment_secrets, find_secrets, known_rule, shapes
+from synaptum.canonical import loads
+from synaptum.errors import EncodingError
 
 __all__ = ["Redactor"]
 
