@@ -14,7 +14,7 @@ from synaptum.agent.session import Session
 from synaptum.errors import ConfigurationError
 from synaptum.providers.registry import installed, split_model
 from synaptum.schema.output import output_type
-from synaptum.tools.base import Tool, check_tool_names
+from synaptum.tools.base import Tool, check_tool_names, refuse_set
 from synaptum.vocabulary import ContentPart, Message, Role, Step, StreamEvent
 from synaptum.wording import ENGLISH, Wording
 
@@ -64,6 +64,7 @@ class Agent:
         self.name = name
         self.description = description
         offered = check_tool_names(tools)
+        refuse_set("delegates", delegates)
         handed_on = [d if isinstance(d, Delegate) else Delegate(d) for d in delegates]
         kind = None if output is None else output_type(output)
         self._plan = Plan(

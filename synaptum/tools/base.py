@@ -36,6 +36,7 @@ __all__ = [
     "error_result",
     "invalid_call_result",
     "is_retryable",
+    "refuse_set",
     "settle_failure",
 ]
 
@@ -105,12 +106,28 @@ class MakesCalls(Protocol):
         ...
 
 
+def refuse_set(what: str, values: object) -> None:
+    """Refuse a set where order travels: its order is another one in every process.
+
+    Raises:
+        ConfigurationError: `values` is a set; `what` names them, as in "tools".
+    """
+    if isinstance(values, set | frozenset):
+        msg = (
+            f"{what}= is a set, which has another order in every process, and their order is part"
+            " of what a server caches: give a list."
+        )
+        raise ConfigurationError(msg)
+
+
 def check_tool_names(tools: Iterable[Any]) -> tuple[Tool, ...]:
     """The tools as a tuple, in order, once no two of them share a name.
 
     Raises:
-        ConfigurationError: two tools have one name, or something here is no tool.
+        ConfigurationError: two tools have one name, something here is no tool, or the tools
+            are a set.
     """
+    refuse_set("tools", tools)
     found: dict[str, Tool] = {}
     for tool in tools:
         if not isinstance(tool, Tool):

@@ -223,6 +223,13 @@ async def test_two_tools_of_one_name_are_refused_by_the_agent():
         Agent("a", model=MODEL, tools=[add, other])
 
 
+def test_sets_of_tools_and_delegates_are_refused_by_the_agent():
+    with pytest.raises(ConfigurationError, match="tools= is a set"):
+        Agent("a", model=MODEL, tools={add})
+    with pytest.raises(ConfigurationError, match="delegates= is a set"):
+        Agent("a", model=MODEL, delegates={Agent("b", model=MODEL)})
+
+
 def test_an_unknown_provider_prefix_lists_those_installed():
     with pytest.raises(ConfigurationError, match=r"'nowhere'.*openai-compatible"):
         Agent("a", model="nowhere:qwen3-8b")

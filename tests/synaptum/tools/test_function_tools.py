@@ -483,6 +483,12 @@ def test_two_tools_of_one_name_are_refused():
         check_tool_names([len])
 
 
+@pytest.mark.parametrize("kind", [set, frozenset])
+def test_a_set_of_tools_is_refused_because_its_order_is_another_in_every_process(kind):
+    with pytest.raises(ConfigurationError, match=r"tools= is a set.*give a list"):
+        check_tool_names(kind([echo]))
+
+
 @pytest.mark.asyncio
 async def test_the_wording_in_use_is_what_the_model_reads_also_from_a_thread():
     @tool
