@@ -70,7 +70,7 @@ class _Slow:
 
 
 def slow(seconds: float, item: Any) -> _Slow:
-    """A turn whose first token comes after `seconds` on the double's clock; nothing is waited."""
+    """The turn `item`, its first token after `seconds` on the double's clock; nothing is waited."""
     return _Slow(seconds, item)
 
 

@@ -75,6 +75,9 @@ class ProviderError(SynaptumError):
         status: HTTP status, or None where the error rode inside a stream or a 200.
         provider: name of the provider that read the answer.
         request_id: the server's own id of the request, where it gave one.
+        retry_after: seconds that the server asks to wait, or None.
+        retryable: whether trying again may help; by the status where nobody says. Any 4xx but
+            429 is not. Source: seed 001, "Reintentos".
     """
 
     def __init__(

@@ -107,7 +107,12 @@ class Economy:
 
 
 def economy(state: RunState) -> Economy:
-    """The economy of a run, from its journal. A run without turns cost nothing."""
+    """The economy of a run, from its journal alone.
+
+    In: `state`, as `store.load(run_id)` gives it: over, suspended, resumed or cut short.
+    Out: tokens and causes; `.report()` is the text. A run without turns cost nothing.
+    Source: seed 001, "Qué costó un run, y por qué".
+    """
     turns: list[ModelStep] = []
     total = Usage.zero()
     for event in state.events:

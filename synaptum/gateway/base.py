@@ -16,6 +16,7 @@ from synaptum.vocabulary import (
     Request,
     Response,
     Risk,
+    Step,
     StreamEvent,
     ToolCall,
     ToolResult,
@@ -29,6 +30,8 @@ class CallContext:
     """Which step of which run a call belongs to; the idempotency key is made of it.
 
     Attributes:
+        run_id: the run.
+        step_id: the step, such as `000003-tool`.
         approval: what a person decided about this very call, once they did. It answers a
             policy's REQUIRE_APPROVAL and nothing else.
         note: takes what a model tells of itself for the step's record: each model of a chain
@@ -84,6 +87,14 @@ class GatewayExtras(Protocol):
 
         Raises:
             Denied: the policy refuses, ends the run, or wants a person.
+        """
+        ...
+
+    def journalled(self, event: Step) -> None:
+        """Be told of a step that is on record, once a phase, and of nothing before it is.
+
+        A run that is resumed tells its journal from the start. It is for those who watch:
+        what is raised here stops the run.
         """
         ...
 

@@ -32,6 +32,7 @@ from synaptum.vocabulary import (
     Request,
     Response,
     Risk,
+    Step,
     StreamEvent,
     ToolCall,
     ToolResult,
@@ -55,6 +56,7 @@ class Check:
         inner_name: the tool a deferred catalogue is asked to use, where it is one.
         inner_arguments: what that tool is called with.
         within: the step of the script that makes the call; None where the model does.
+        run_id, step_id: where the call stands.
         decision: None while the policy decides.
     """
 
@@ -106,6 +108,7 @@ class LocalGateway:
         tools: what `invoke_tool` can run, by name. What stands behind a tool that makes
             calls (`code_tool`) can be run for its scripts, and only for them.
         policy: `policy(check) -> Decision`, plain or async; without one all is allowed.
+        journalled: told of every step of the runs served, once it is on record.
 
     Attributes:
         checks: every check made, in order, each with its decision.
@@ -121,6 +124,7 @@ class LocalGateway:
         stream: Callable[..., Any] | None = None,
         tools: Iterable[Tool] = (),
         policy: Policy | None = None,
+        journalled: Callable[[Step], None] | None = None,
     ) -> None:
         self._model = model
         self._stream = stream
@@ -132,6 +136,7 @@ class LocalGateway:
             for inner in tool.catalogue
         }
         self._policy = policy
+        self._journalled = journalled
         self._model_takes_context = model is not None and _takes_context(model)
         self._stream_takes_context = stream is not None and _takes_context(stream)
         self.checks: list[Check] = []
@@ -217,6 +222,11 @@ class LocalGateway:
         """Put a delegation before the policy. Raises `Denied`."""
         check = Check(kind="delegate", name=call.name, risk=risk, arguments=call.arguments)
         await self._check(check, context)
+
+    def journalled(self, event: Step) -> None:
+        """Pass a step on record to whoever was named for it."""
+        if self._journalled is not None:
+            self._journalled(event)
 
     def model_configuration(self) -> object:
         """The model's own `configuration` (JSON), where it says one."""

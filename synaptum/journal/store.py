@@ -19,7 +19,7 @@ JOURNAL_FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """The journal of one run: its events in the order they were written.
+    """The journal of the run `run_id`: its `events` in the order they were written.
 
     Every step stands there once a phase: ATTEMPTED, then COMPLETED.
     """

@@ -39,6 +39,9 @@ __all__ = ["json_schema_for", "schema_for", "schema_of_fields", "schema_of_shape
 def schema_for(annotation: Any) -> dict[str, Any]:
     """The JSON Schema of a type: `schema_for(int | None)`, `schema_for(MyDataclass)`.
 
+    In: `annotation`, whatever may stand after the colon of a parameter.
+    Out: a schema of its own, with what recurs or stands twice under `$defs`.
+
     Raises:
         ConfigurationError: the type has no JSON form; the message names it.
     """

@@ -152,7 +152,11 @@ class ShapeReader:
         self._known: dict[Any, RecordShape | AliasShape] = {}
 
     def resolve(self, annotation: Any, space: Mapping[str, Any]) -> Any:
-        """An annotation with its strings evaluated, in `space` and the local names."""
+        """An annotation with its strings evaluated, in `space` and the local names.
+
+        Raises:
+            UntranslatableTypeError: a string in it names what is not there, or is no type.
+        """
         holder = types.SimpleNamespace(__annotations__={"it": annotation})
         try:
             hints = typing.get_type_hints(

@@ -92,12 +92,18 @@ Item = str | Turn | Response | Exception | Sequence[Any] | Callable[[Request], A
 
 
 def says(text: str, *, usage: Usage | None = None) -> Turn:
-    """A turn of text; `says("")` says the empty string."""
+    """A turn of `text`; `says("")` says the empty string.
+
+    `usage` is what the server counted; None, as everywhere here, is that it counted nothing.
+    """
     return Turn(parts=(Text(text),), usage=usage or Usage())
 
 
 def calls(name: str, /, raw: str | None = None, **arguments: Any) -> Turn:
-    """A call of a tool; several in one turn as a list. `raw` is text that is no JSON object."""
+    """A call of the tool `name`; several in one turn as a list.
+
+    In: `arguments` by name, as JSON values; or `raw`, a text that is no JSON object.
+    """
     if raw is not None:
         return Turn(parts=(ToolCall("", name, {}, unreadable_arguments=raw),))
     text = canonical.wire_text(arguments)
@@ -105,30 +111,33 @@ def calls(name: str, /, raw: str | None = None, **arguments: Any) -> Turn:
 
 
 def thinks(text: str) -> Turn:
-    """Reasoning; alone it is a turn that shows nothing."""
+    """Reasoning in the words `text`; alone it is a turn that shows nothing."""
     return Turn(parts=(Thinking(text),))
 
 
 def cut(text: str = "") -> Turn:
-    """A turn that ran out of tokens."""
+    """A turn that ran out of tokens after `text`."""
     parts = (Text(text),) if text else ()
     return Turn(parts=parts, finish_reason=FinishReason.LENGTH)
 
 
 def filtered(text: str = "") -> Turn:
-    """A turn that the provider withheld or broke off."""
+    """A turn that the provider's filter withheld, or broke off after `text`."""
     parts = (Text(text),) if text else ()
     return Turn(parts=parts, finish_reason=FinishReason.CONTENT_FILTER)
 
 
 def refuses(text: str = "I cannot help with that.") -> Response:
-    """A turn in which the model says that it will not answer: its refusal, and no text."""
+    """A turn in which the model says that it will not answer: `text` is its refusal, no text."""
     message = Message(Role.ASSISTANT, ())
     return Response(message, FinishReason.STOP, provider_metadata={"message": {"refusal": text}})
 
 
 def fails(status: int, *, retry_after: float | None = None, message: str = "") -> Turn:
-    """An answer of an HTTP error; `retry_after` in seconds."""
+    """An answer of the HTTP error `status`, a `ProviderError`.
+
+    `retry_after` is the wait that the server asks for, in seconds; `message` its sentence.
+    """
     text = message or f"The server answered {status}."
     return Turn(error=ProviderError(text, status=status, retry_after=retry_after))
 
@@ -140,7 +149,11 @@ def drops(after: int = 1, text: str = "The connection is about to be lost") -> T
 
 
 def breaks(after: int = 1, text: str = "The server is about to fail", *, message: str = "") -> Turn:
-    """A stream in which the provider reports an error after `after` fragments of `text`."""
+    """A stream in which the provider reports an error after `after` fragments of `text`.
+
+    The error is a `ProviderError` without a status, so it is not tried again; `message` is its
+    sentence.
+    """
     error = ProviderError(message or "The server reported an error inside its stream.")
     return Turn(parts=(Text(text),), error=error, lost_after=after)
 
@@ -148,7 +161,10 @@ def breaks(after: int = 1, text: str = "The server is about to fail", *, message
 def denies(
     disposition: Disposition = Disposition.DENY_STEP, reason_code: str = "", message: str = ""
 ) -> Turn:
-    """A refusal of the gateway to ask the model."""
+    """A refusal of the gateway to ask the model: a `Denied` with that decision.
+
+    `disposition`, `reason_code` and `message` are those of `Decision`.
+    """
     decision = Decision(disposition, reason_code, message)
     return Turn(error=Denied(message or "The policy does not allow it.", decision))
 

@@ -74,8 +74,12 @@ worth_deferring = merece_la_pena
 def select_tools(tools: Iterable[Any], task: str, limit: int = 5) -> list[Tool]:
     """The tools that have to do with a task, chosen once, before the run.
 
-    They keep the catalogue's order, so that the same choice is the same prefix. None of them
-    matching gives an empty list.
+    In: `task` in words; at most `limit` of the `tools` are given.
+    Out: they keep the catalogue's order, so that the same choice is the same prefix. None of
+    them matching gives an empty list.
+
+    Raises:
+        ConfigurationError: two tools have one name, or something is no tool.
     """
     catalogue = check_tool_names(tools)
     chosen = {tool.name for tool in ToolIndex(catalogue).search(task, limit)}

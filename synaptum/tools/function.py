@@ -99,6 +99,7 @@ class FunctionTool(Generic[P, R]):
             InvalidToolCallError: the arguments do not fit the signature; names the path.
             ToolExecutionError: the function failed, repeating may help and is safe.
             NeedsHumanError: the function asks for a person.
+            ConfigurationError: it is a method, and was taken from its class.
         """
         if self._receiver is not None:
             msg = (

@@ -42,7 +42,11 @@ def decode(expected: Any, text: str | bytes) -> Any:
 
 
 def to_json(value: Any) -> Any:
-    """Plain JSON of a vocabulary value: dicts in declared order, enums as their words."""
+    """Plain JSON of a vocabulary value: dicts in declared order, enums as their words.
+
+    Raises:
+        EncodingError: something in it is no value of the vocabulary.
+    """
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, Enum):

@@ -69,21 +69,49 @@ class _Media:
 
 @dataclass(frozen=True, slots=True)
 class Image(_Media):
-    """A picture, such as `Image("image/png", data=b"...")`."""
+    """A picture, such as `Image("image/png", data=b"...")`.
+
+    Attributes:
+        media_type: such as `image/png`.
+        data: the bytes in base64; may be given as bytes. Exactly one of `data` and `url`.
+        url: where to fetch them.
+
+    Raises:
+        ValueError: `data` and `url` are both given, or neither.
+    """
 
     kind: ClassVar[str] = "image"
 
 
 @dataclass(frozen=True, slots=True)
 class Audio(_Media):
-    """A sound, such as `Audio("audio/wav", data=b"...")`."""
+    """A sound, such as `Audio("audio/wav", data=b"...")`.
+
+    Attributes:
+        media_type: such as `audio/wav`.
+        data: the bytes in base64; may be given as bytes. Exactly one of `data` and `url`.
+        url: where to fetch them.
+
+    Raises:
+        ValueError: `data` and `url` are both given, or neither.
+    """
 
     kind: ClassVar[str] = "audio"
 
 
 @dataclass(frozen=True, slots=True)
 class Document(_Media):
-    """A file, such as `Document("application/pdf", url="https://...")`."""
+    """A file, such as `Document("application/pdf", url="https://...")`.
+
+    Attributes:
+        media_type: such as `application/pdf`.
+        data: the bytes in base64; may be given as bytes. Exactly one of `data` and `url`.
+        url: where to fetch them.
+        name: the file's name, which some servers show to the model.
+
+    Raises:
+        ValueError: `data` and `url` are both given, or neither.
+    """
 
     kind: ClassVar[str] = "document"
     _: KW_ONLY
@@ -92,7 +120,12 @@ class Document(_Media):
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """Reasoning in words. `signature` is the server's opaque proof of it, where it gave one."""
+    """Reasoning in words; not sent back, unless the profile of the server says so.
+
+    Attributes:
+        text: the words.
+        signature: the server's opaque proof of them, where it gave one.
+    """
 
     kind: ClassVar[str] = "thinking"
     text: str
@@ -101,7 +134,7 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True)
 class RedactedThinking:
-    """Reasoning that the server gave only as an opaque blob."""
+    """Reasoning that the server gave only as an opaque blob, `data`."""
 
     kind: ClassVar[str] = "redacted_thinking"
     data: str
@@ -177,7 +210,14 @@ ContentPart = Text | Image | Audio | Document | ToolCall | ToolResult | Thinking
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn: who speaks, and the parts in order."""
+    """One turn.
+
+    Attributes:
+        role: who speaks.
+        content: the parts, in order. No part (nothing was said) and one part `Text("")` (the
+            empty string was said) are two messages. Source: seed 001, "Un turno que solo
+            razona".
+    """
 
     role: Role
     content: tuple[ContentPart, ...]

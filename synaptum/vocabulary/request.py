@@ -50,6 +50,8 @@ class ToolDefinition:
     """A tool as the model sees it (name, description, schema) and as the policy does.
 
     Attributes:
+        name: what the model calls it by; profiles know which names a server takes.
+        description: one line for the model.
         parameters: a JSON Schema of type object.
         risk: what it can do; see `Risk`.
         idempotent: repeating a call has no further effect.
@@ -67,6 +69,9 @@ class ToolChoice:
     """Whether the model may, must or must not call tools.
 
     `mode` is `auto`, `none`, `required` or `named`; `name` goes with `named` alone.
+
+    Raises:
+        ValueError: another mode, or a name where there should be none, or none.
     """
 
     mode: Literal["auto", "none", "required", "named"]
@@ -85,7 +90,14 @@ class ToolChoice:
 class ResponseFormat:
     """The form the answer must have.
 
-    `kind` is `text`, `json_object` or `json_schema`; `schema` goes with the last alone.
+    Attributes:
+        kind: `text`, `json_object` or `json_schema`.
+        schema: a JSON Schema; goes with `json_schema` alone.
+        name: what the schema is called on the wire; None takes a name of ours.
+        strict: whether the server is to hold the model to the schema; None does not say.
+
+    Raises:
+        ValueError: another kind, or a schema where there should be none, or none.
     """
 
     kind: Literal["text", "json_object", "json_schema"]
@@ -194,9 +206,16 @@ class Request:
         messages: the conversation; a tuple, a list or a `History`.
         system: the system prompt, or None.
         tools: the catalogue, in the order it travels.
+        tool_choice: None leaves it to the server; without tools it does not travel.
         max_output_tokens: upper bound of generated tokens; None leaves it to the server.
+        temperature, top_p: how the model samples, in the server's own ranges; None: not sent.
+        stop: texts that end the answer.
+        response_format: the form of the answer; None is plain text.
         provider_options: body fields of the dialect that have no neutral name; they travel
             as they are and may not replace a field that has one.
+
+    Raises:
+        ValueError: `stop` is a set, which has no order of its own.
     """
 
     model: str

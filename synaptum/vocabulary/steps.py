@@ -51,7 +51,13 @@ class Disposition(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a policy, or a person, decided, with a short code and a sentence for people."""
+    """What a policy, or a person, decided.
+
+    Attributes:
+        disposition: what is to happen.
+        reason_code: a short code, for programs; `""` where there is none.
+        message: a sentence for people, which the model is told too.
+    """
 
     disposition: Disposition
     reason_code: str = ""
@@ -62,12 +68,27 @@ ALLOW = Decision(Disposition.ALLOW)
 
 
 def make_step_id(seq: int, kind: str) -> str:
-    """The id of step number `seq` (from 0): `make_step_id(0, "model") == "000000-model"`."""
+    """The id of step number `seq` (from 0) of a `kind`.
+
+    `make_step_id(0, "model") == "000000-model"`: ids sort as their numbers do.
+    """
     return f"{seq:06d}-{kind}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Base:
+    """What every step has.
+
+    Attributes:
+        run_id: the run.
+        step_id: the step, such as `000003-tool`; see `make_step_id`.
+        step_seq: its number, from 0.
+        phase: the intent, or the end.
+        at: when it was written, UTC text such as `2026-11-30T12:00:00.000Z`; it never counts
+            when journals are compared.
+        meta: further facts as JSON. The run's first event has its `configuration`.
+    """
+
     run_id: str
     step_id: str
     step_seq: int
@@ -78,7 +99,7 @@ class _Base:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelStep(_Base):
-    """A question to the model; `response` and `usage` once COMPLETED.
+    """A question to the model: its `request`; `response` and `usage` once COMPLETED.
 
     `meta["attempts"]` of the completed step lists the retries: error, wait, model.
     """
@@ -91,7 +112,10 @@ class ModelStep(_Base):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStep(_Base):
-    """A call of a tool; `result` is whole here, the model sees a capped copy."""
+    """A `call` of a tool; `result` is whole here, the model sees a capped copy.
+
+    `risk` and `idempotent` are what the tool declared, as the policy saw it.
+    """
 
     kind: ClassVar[str] = "tool"
     call: ToolCall
@@ -102,7 +126,11 @@ class ToolStep(_Base):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DelegateStep(_Base):
-    """A call handed to a sub-agent, which has the journal `child_run_id` of its own."""
+    """A `call` handed to a sub-agent, which has the journal `child_run_id` of its own.
+
+    `result` is its answer, `usage` the tokens of its whole run; `risk` is the highest that it
+    can reach, `idempotent` whether all of that may be repeated.
+    """
 
     kind: ClassVar[str] = "delegate"
     call: ToolCall
@@ -117,7 +145,8 @@ class DelegateStep(_Base):
 class ApprovalStep(_Base):
     """A call waits for a person (ATTEMPTED) or has their decision (COMPLETED).
 
-    `target` is the id of the step that waits.
+    `target` is the id of the step that waits, `call` and `risk` what it is about (no call:
+    a question to the model). `decision` is there once COMPLETED.
     """
 
     kind: ClassVar[str] = "approval"
@@ -132,7 +161,7 @@ class FinalStep(_Base):
     """The run is closed: what came out, and what it cost in all.
 
     `output` is JSON (text, or the encoded object of a structured output); the agent decodes
-    it back to its type. `reason` is `finished`, or why it was closed without an answer
+    it back to its type. `usage` is that of all turns, sub-agents included. `reason` is `finished`, or why it was closed without an answer
     (`length`, `content_filter`, `refused`, `denied`, `terminated`).
     """
 

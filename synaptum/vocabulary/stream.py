@@ -36,7 +36,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class StreamStart:
-    """An attempt begins to answer."""
+    """An attempt begins to answer; a second one in a step is a retry.
+
+    `model` is the model's name as the server gave it, where it has come by then.
+    """
 
     kind: ClassVar[str] = "stream_start"
     model: str | None = None
@@ -44,7 +47,7 @@ class StreamStart:
 
 @dataclass(frozen=True, slots=True)
 class TextStart:
-    """A block of text begins."""
+    """A block of text begins; `index` tells the blocks of an answer apart."""
 
     kind: ClassVar[str] = "text_start"
     index: int
@@ -52,7 +55,7 @@ class TextStart:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """A fragment of text; never empty."""
+    """A fragment of the block `index`: its `text`, never empty."""
 
     kind: ClassVar[str] = "text_delta"
     index: int
@@ -61,7 +64,7 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class TextEnd:
-    """The block of text is whole."""
+    """The block of text is whole; `index` tells the blocks of an answer apart."""
 
     kind: ClassVar[str] = "text_end"
     index: int
@@ -69,7 +72,7 @@ class TextEnd:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningStart:
-    """A block of reasoning begins."""
+    """A block of reasoning begins; `index` tells the blocks of an answer apart."""
 
     kind: ClassVar[str] = "reasoning_start"
     index: int
@@ -77,7 +80,7 @@ class ReasoningStart:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDelta:
-    """A fragment of reasoning; never empty."""
+    """A fragment of the block `index`: its `text`, never empty."""
 
     kind: ClassVar[str] = "reasoning_delta"
     index: int
@@ -86,7 +89,7 @@ class ReasoningDelta:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningEnd:
-    """The block of reasoning is whole."""
+    """The block of reasoning is whole; `index` tells the blocks of an answer apart."""
 
     kind: ClassVar[str] = "reasoning_end"
     index: int
@@ -94,7 +97,7 @@ class ReasoningEnd:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallStart:
-    """A call begins; id and name as far as they are known (they may be completed later)."""
+    """The call in block `index` begins; `id` and `name` as far as they are known by then."""
 
     kind: ClassVar[str] = "tool_call_start"
     index: int
@@ -104,7 +107,11 @@ class ToolCallStart:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallDelta:
-    """A fragment of the arguments' text; it may split inside an escape."""
+    """A fragment of the text of a call's arguments.
+
+    `index` is the call's block. `arguments_delta` is raw JSON text, which may be cut inside an
+    escape: only `ToolCallEnd` has arguments that can be read.
+    """
 
     kind: ClassVar[str] = "tool_call_delta"
     index: int
@@ -113,7 +120,7 @@ class ToolCallDelta:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallEnd:
-    """The call is whole: no tool may run on one that has not ended."""
+    """The `call` in block `index` is whole: no tool may run on one that has not ended."""
 
     kind: ClassVar[str] = "tool_call_end"
     index: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from synaptum import ConfigurationError, Limits
+from synaptum import ConfigurationError, Limits, Sampling
 
 
 def test_the_defaults_are_the_documented_ones():
@@ -46,3 +46,9 @@ def test_the_edges_are_allowed(right):
     name, value = next(iter(right.items()))
 
     assert getattr(Limits(**right), name) == value
+
+
+@pytest.mark.parametrize("kind", [set, frozenset])
+def test_stop_texts_in_a_set_are_refused_because_it_has_no_order(kind):
+    with pytest.raises(ConfigurationError, match=r"Sampling\.stop is a set"):
+        Sampling(stop=kind(["a", "b"]))
