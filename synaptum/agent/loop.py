@@ -100,6 +100,7 @@ class Run:
         opening, self._configuration = begin(self._plan, self._session.gateway, state, task)
         self._progress = Progress(self._plan, opening)
         for step in state.events:
+            self._session.announce(step)
             self._progress.apply(step)
             yield self._shown(step)
         self._progress.adopt_recorded_messages()
@@ -391,7 +392,7 @@ class Run:
         }
 
     async def _record(self, event: Step) -> Step:
-        await self._session.checkpointer.append(self._session.run_id, event)
+        await self._session.record(event)
         self._configuration = None
         self._progress.apply(event)
         return event

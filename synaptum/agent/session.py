@@ -95,6 +95,20 @@ class Session:
         """The journal so far."""
         return await self.checkpointer.load(self.run_id)
 
+    async def record(self, event: Step) -> None:
+        """Write a step of this run, then tell the gateway. For the loop and this class.
+
+        Raises: what `Checkpointer.append` raises.
+        """
+        await self.checkpointer.append(self.run_id, event)
+        self.announce(event)
+
+    def announce(self, event: Step) -> None:
+        """Tell the gateway of a step on record, if it wants to know (`GatewayExtras`)."""
+        told = getattr(self.gateway, "journalled", None)
+        if told is not None:
+            told(event)
+
     async def waiting(self) -> ApprovalStep | None:
         """What the run waits for a person to decide, or None.
 
@@ -164,7 +178,7 @@ class Session:
             whole = _as_result(step, result)
         if script_of(step) is not None:
             meta |= {name: step.meta[name] for name in ("within", "number")}
-        await self._append(
+        await self.record(
             replace(step, phase=Phase.COMPLETED, at=self.now(), result=whole, meta=meta)
         )
 
@@ -184,7 +198,7 @@ class Session:
     async def _complete_approval(
         self, approval: ApprovalStep, decision: Decision, meta: Any
     ) -> None:
-        await self._append(
+        await self.record(
             replace(approval, phase=Phase.COMPLETED, at=self.now(), decision=decision, meta=meta)
         )
 
@@ -199,9 +213,6 @@ class Session:
             )
             raise ConfigurationError(msg)
         return found
-
-    async def _append(self, event: Step) -> None:
-        await self.checkpointer.append(self.run_id, event)
 
 
 def _open_approval(events: tuple[Step, ...]) -> ApprovalStep | None:
