@@ -161,8 +161,9 @@ class FinalStep(_Base):
     """The run is closed: what came out, and what it cost in all.
 
     `output` is JSON (text, or the encoded object of a structured output); the agent decodes
-    it back to its type. `usage` is that of all turns, sub-agents included. `reason` is `finished`, or why it was closed without an answer
-    (`length`, `content_filter`, `refused`, `denied`, `terminated`).
+    it back to its type. `usage` is that of all turns, sub-agents included. `reason` is
+    `finished`, or why it was closed without an answer (`length`, `content_filter`, `refused`,
+    `denied`, `terminated`).
     """
 
     kind: ClassVar[str] = "final"

@@ -86,9 +86,10 @@ def public_functions(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, ast
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             yield from public_functions(node, inside + (ast.get_docstring(node) or ""))
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if not node.name.startswith("_"):
-                yield inside + (ast.get_docstring(node) or ""), node
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith(
+            "_"
+        ):
+            yield inside + (ast.get_docstring(node) or ""), node
 
 
 def raised_in(function: ast.AST) -> set[str]:
