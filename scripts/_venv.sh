@@ -32,7 +32,9 @@ $python cannot make a virtual environment; on Debian and Ubuntu: apt-get install
   say "installing into $folder: $*"
   # --group (dependency groups) came with pip 25.1.
   "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-  "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@" || fail "\
+  # One line a package as it comes, so that a long installation is seen to move.
+  "$folder/bin/python" -m pip install --disable-pip-version-check --progress-bar off "$@" \
+    > >(grep --line-buffered -oE '^(Collecting [^ ]+|Successfully installed)' || true) || fail "\
 The installation failed (pip's own words are above): is the package index reachable from here?"
   printf '%s' "$wanted" > "$stamp"
 }
