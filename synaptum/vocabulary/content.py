@@ -12,7 +12,7 @@ import base64
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 __all__ = [
     "Audio",
@@ -43,7 +43,7 @@ class Role(Enum):
 class Text:
     """Plain text; `Text("")` says the empty string."""
 
-    kind: ClassVar[str] = "text"
+    kind: ClassVar[Literal["text"]] = "text"
     text: str
 
 
@@ -80,7 +80,13 @@ class Image(_Media):
         ValueError: `data` and `url` are both given, or neither.
     """
 
-    kind: ClassVar[str] = "image"
+    kind: ClassVar[Literal["image"]] = "image"
+
+    if TYPE_CHECKING:  # what may be given is more than what is kept
+
+        def __init__(
+            self, media_type: str, data: str | bytes | None = None, url: str | None = None
+        ) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +102,13 @@ class Audio(_Media):
         ValueError: `data` and `url` are both given, or neither.
     """
 
-    kind: ClassVar[str] = "audio"
+    kind: ClassVar[Literal["audio"]] = "audio"
+
+    if TYPE_CHECKING:  # what may be given is more than what is kept
+
+        def __init__(
+            self, media_type: str, data: str | bytes | None = None, url: str | None = None
+        ) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +125,20 @@ class Document(_Media):
         ValueError: `data` and `url` are both given, or neither.
     """
 
-    kind: ClassVar[str] = "document"
+    kind: ClassVar[Literal["document"]] = "document"
     _: KW_ONLY
     name: str | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            media_type: str,
+            data: str | bytes | None = None,
+            url: str | None = None,
+            *,
+            name: str | None = None,
+        ) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +150,7 @@ class Thinking:
         signature: the server's opaque proof of them, where it gave one.
     """
 
-    kind: ClassVar[str] = "thinking"
+    kind: ClassVar[Literal["thinking"]] = "thinking"
     text: str
     signature: str | None = None
 
@@ -136,7 +159,7 @@ class Thinking:
 class RedactedThinking:
     """Reasoning that the server gave only as an opaque blob, `data`."""
 
-    kind: ClassVar[str] = "redacted_thinking"
+    kind: ClassVar[Literal["redacted_thinking"]] = "redacted_thinking"
     data: str
 
 
@@ -157,7 +180,7 @@ class ToolCall:
             thought signature).
     """
 
-    kind: ClassVar[str] = "tool_call"
+    kind: ClassVar[Literal["tool_call"]] = "tool_call"
     id: str
     name: str
     arguments: Mapping[str, Any]
@@ -181,7 +204,7 @@ class ToolResult:
         structured: the value the tool returned, as JSON; kept in the journal, never sent.
     """
 
-    kind: ClassVar[str] = "tool_result"
+    kind: ClassVar[Literal["tool_result"]] = "tool_result"
     call_id: str
     content: tuple[ResultPart, ...]
     is_error: bool = False

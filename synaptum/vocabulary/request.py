@@ -128,7 +128,7 @@ class History(Sequence[Message]):
     __slots__ = ("_length", "_shared")
     __hash__ = None  # type: ignore[assignment] # messages hold dicts
 
-    kind: ClassVar[str] = "history"
+    kind: ClassVar[Literal["history"]] = "history"
 
     def __init__(self, messages: Iterable[Message] = ()) -> None:
         self._shared = list(messages)

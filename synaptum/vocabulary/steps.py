@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from synaptum.vocabulary.content import ToolCall, ToolResult
 from synaptum.vocabulary.request import Request, Risk
@@ -104,7 +104,7 @@ class ModelStep(_Base):
     `meta["attempts"]` of the completed step lists the retries: error, wait, model.
     """
 
-    kind: ClassVar[str] = "model"
+    kind: ClassVar[Literal["model"]] = "model"
     request: Request | None = None
     response: Response | None = None
     usage: Usage | None = None
@@ -117,7 +117,7 @@ class ToolStep(_Base):
     `risk` and `idempotent` are what the tool declared, as the policy saw it.
     """
 
-    kind: ClassVar[str] = "tool"
+    kind: ClassVar[Literal["tool"]] = "tool"
     call: ToolCall
     result: ToolResult | None = None
     risk: Risk = Risk.READ
@@ -132,7 +132,7 @@ class DelegateStep(_Base):
     can reach, `idempotent` whether all of that may be repeated.
     """
 
-    kind: ClassVar[str] = "delegate"
+    kind: ClassVar[Literal["delegate"]] = "delegate"
     call: ToolCall
     child_run_id: str
     result: ToolResult | None = None
@@ -149,7 +149,7 @@ class ApprovalStep(_Base):
     a question to the model). `decision` is there once COMPLETED.
     """
 
-    kind: ClassVar[str] = "approval"
+    kind: ClassVar[Literal["approval"]] = "approval"
     target: str
     call: ToolCall | None = None
     risk: Risk = Risk.READ
@@ -166,7 +166,7 @@ class FinalStep(_Base):
     `denied`, `terminated`).
     """
 
-    kind: ClassVar[str] = "final"
+    kind: ClassVar[Literal["final"]] = "final"
     output: Any = None
     usage: Usage | None = None
     reason: str = "finished"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from synaptum import canonical
 from synaptum.errors import NetworkError
@@ -41,7 +41,7 @@ class StreamStart:
     `model` is the model's name as the server gave it, where it has come by then.
     """
 
-    kind: ClassVar[str] = "stream_start"
+    kind: ClassVar[Literal["stream_start"]] = "stream_start"
     model: str | None = None
 
 
@@ -49,7 +49,7 @@ class StreamStart:
 class TextStart:
     """A block of text begins; `index` tells the blocks of an answer apart."""
 
-    kind: ClassVar[str] = "text_start"
+    kind: ClassVar[Literal["text_start"]] = "text_start"
     index: int
 
 
@@ -57,7 +57,7 @@ class TextStart:
 class TextDelta:
     """A fragment of the block `index`: its `text`, never empty."""
 
-    kind: ClassVar[str] = "text_delta"
+    kind: ClassVar[Literal["text_delta"]] = "text_delta"
     index: int
     text: str
 
@@ -66,7 +66,7 @@ class TextDelta:
 class TextEnd:
     """The block of text is whole; `index` tells the blocks of an answer apart."""
 
-    kind: ClassVar[str] = "text_end"
+    kind: ClassVar[Literal["text_end"]] = "text_end"
     index: int
 
 
@@ -74,7 +74,7 @@ class TextEnd:
 class ReasoningStart:
     """A block of reasoning begins; `index` tells the blocks of an answer apart."""
 
-    kind: ClassVar[str] = "reasoning_start"
+    kind: ClassVar[Literal["reasoning_start"]] = "reasoning_start"
     index: int
 
 
@@ -82,7 +82,7 @@ class ReasoningStart:
 class ReasoningDelta:
     """A fragment of the block `index`: its `text`, never empty."""
 
-    kind: ClassVar[str] = "reasoning_delta"
+    kind: ClassVar[Literal["reasoning_delta"]] = "reasoning_delta"
     index: int
     text: str
 
@@ -91,7 +91,7 @@ class ReasoningDelta:
 class ReasoningEnd:
     """The block of reasoning is whole; `index` tells the blocks of an answer apart."""
 
-    kind: ClassVar[str] = "reasoning_end"
+    kind: ClassVar[Literal["reasoning_end"]] = "reasoning_end"
     index: int
 
 
@@ -99,7 +99,7 @@ class ReasoningEnd:
 class ToolCallStart:
     """The call in block `index` begins; `id` and `name` as far as they are known by then."""
 
-    kind: ClassVar[str] = "tool_call_start"
+    kind: ClassVar[Literal["tool_call_start"]] = "tool_call_start"
     index: int
     id: str
     name: str
@@ -113,7 +113,7 @@ class ToolCallDelta:
     escape: only `ToolCallEnd` has arguments that can be read.
     """
 
-    kind: ClassVar[str] = "tool_call_delta"
+    kind: ClassVar[Literal["tool_call_delta"]] = "tool_call_delta"
     index: int
     arguments_delta: str
 
@@ -122,7 +122,7 @@ class ToolCallDelta:
 class ToolCallEnd:
     """The `call` in block `index` is whole: no tool may run on one that has not ended."""
 
-    kind: ClassVar[str] = "tool_call_end"
+    kind: ClassVar[Literal["tool_call_end"]] = "tool_call_end"
     index: int
     call: ToolCall
 
@@ -131,7 +131,7 @@ class ToolCallEnd:
 class Finish:
     """The answer is whole; `response` is what a body of the same answer gives."""
 
-    kind: ClassVar[str] = "finish"
+    kind: ClassVar[Literal["finish"]] = "finish"
     response: Response
 
 

@@ -1,0 +1,54 @@
+"""What a user writes type-checks under mypy --strict, and names everything that is public."""
+
+import ast
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pytest_synaptum
+import synaptum
+
+ROOT = Path(__file__).parents[2]
+FILE = Path(__file__).with_name("user_code.py")
+
+
+def imported_from(package: str) -> list[str]:
+    tree = ast.parse(FILE.read_text(encoding="utf-8"))
+    return [
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == package
+        for alias in node.names
+    ]
+
+
+@pytest.mark.parametrize("package", [synaptum, pytest_synaptum])
+def test_every_public_name_stands_in_the_users_file(package):
+    assert sorted(imported_from(package.__name__)) == sorted(package.__all__)
+
+
+def test_every_name_that_is_imported_there_is_used():
+    tree = ast.parse(FILE.read_text(encoding="utf-8"))
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+    imported = [*imported_from("synaptum"), *imported_from("pytest_synaptum")]
+    assert sorted(set(imported) - used) == []
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("mypy") is None, reason="needs mypy, which scripts/check runs"
+)
+def test_the_users_file_type_checks_under_strict(tmp_path):
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={tmp_path}", str(FILE)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+    assert checked.returncode == 0, checked.stdout + checked.stderr
