@@ -9,7 +9,7 @@ import json
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,16 +18,11 @@ import httpx
 import httpx2
 import pytest
 import requests
+from support.capturing import recording, replaying
 from support.loopback import Answer, LoopbackServer, Received, chat_body, chat_stream
 
-from pytest_synaptum.capture.clients import captured
-from pytest_synaptum.cassette.format import parse_cassette
-from pytest_synaptum.cassette.match import Matcher
-from pytest_synaptum.cassette.player import Player
 from pytest_synaptum.cassette.recorder import Recorder
-from pytest_synaptum.cassette.writing import dump_cassette
 from pytest_synaptum.errors import CassetteMismatchError
-from pytest_synaptum.redact import Redactor
 
 Asks = Callable[[str, Any], tuple[int, bytes]]
 
@@ -99,23 +94,6 @@ def shout(received: Received) -> Answer:
     if question.get("refuse"):
         return Answer(status=404, body=b'{"error":"no"}')
     return Answer(body=chat_body(question["ask"].upper()))
-
-
-@contextlib.contextmanager
-def recording() -> Iterator[Recorder]:
-    recorder = Recorder()
-    with captured(recorder, None):
-        yield recorder
-
-
-@contextlib.contextmanager
-def replaying(recorder: Recorder) -> Iterator[Player]:
-    redactor = Redactor(environ={})
-    exchanges = [redactor.exchange(exchange) for exchange in recorder.exchanges()]
-    cassette = parse_cassette(dump_cassette(exchanges, {}).encode(), "c.yaml")
-    player = Player(cassette, Matcher(), redactor, test="t", command="pytest t")
-    with captured(None, player):
-        yield player
 
 
 @every_client
