@@ -1,0 +1,160 @@
+"""A child process for a surface: bounded in time and output, gone when we leave.
+
+Every child leads a process group of its own, so that what it started itself ends with it: the
+group is killed when the block is left, on a deadline, an error and a cancellation too. It gets
+the environment it is given and no other. That bounds what may go wrong; it is no sandbox: the
+child runs as the same user, with the same files and the same network.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from synaptum.errors import ConfigurationError
+
+__all__ = ["Capture", "allowed_environment", "check_bound", "child", "collect"]
+
+#: Seconds that the output of a killed group may take to end: a process that left the group
+#: (`setsid`) can hold it open for ever.
+_LAST_OUTPUT_S: Final = 2.0
+_CHUNK: Final = 65_536
+
+
+class Capture:
+    """What a child wrote, of which at most `limit` bytes are kept: half the head, half the tail."""
+
+    def __init__(self, limit: int) -> None:
+        self._room = limit // 2
+        self._head = bytearray()
+        self._tail = bytearray()
+        self.total = 0
+
+    def add(self, data: bytes) -> None:
+        """Take the next bytes."""
+        self.total += len(data)
+        free = self._room - len(self._head)
+        self._head += data[:free]
+        self._tail += data[free:]
+        if len(self._tail) > 2 * self._room:  # trimmed now and then, not at every piece
+            del self._tail[: -self._room]
+
+    @property
+    def dropped(self) -> int:
+        """Bytes that are not kept."""
+        return max(0, self.total - len(self._head) - self._room)
+
+    def text(self, notice: Callable[[int], str]) -> str:
+        """What is kept, as text; `notice(dropped)` stands where something is missing."""
+        tail = bytes(self._tail[-self._room :])
+        if not self.dropped:
+            return _decoded(bytes(self._head) + tail)
+        return _decoded(bytes(self._head)) + notice(self.dropped) + _decoded(tail)
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+@contextlib.asynccontextmanager
+async def child(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str],
+    cwd: str | Path | None = None,
+    pass_fds: Sequence[int] = (),
+) -> AsyncGenerator[asyncio.subprocess.Process, None]:
+    """Start a child with no input and its output piped; leaving the block ends its group.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=dict(environment),
+        cwd=cwd,
+        pass_fds=tuple(pass_fds),
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        await _end(process)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Kill the group and wait for the child, however often the caller is cancelled meanwhile."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    waiting = asyncio.ensure_future(process.wait())
+    interrupted: asyncio.CancelledError | None = None
+    while not waiting.done():
+        try:
+            done, _ = await asyncio.wait({waiting}, timeout=_LAST_OUTPUT_S)
+        except asyncio.CancelledError as error:
+            interrupted = error
+            continue
+        if not done:
+            # Newer Pythons also wait for the pipes, and somebody who left the group holds one.
+            waiting.cancel()
+            break
+    transport = process._transport  # type: ignore[attr-defined] # the only way to let go of pipes
+    transport.close()
+    if interrupted is not None:
+        raise interrupted
+
+
+async def collect(
+    process: asyncio.subprocess.Process, limit: int, until: asyncio.Event | None = None
+) -> tuple[Capture, Capture]:
+    """Standard output and standard error until both end, at most `limit` bytes of each kept.
+
+    In: once `until` is set, the output has little time left.
+    """
+    captures = Capture(limit), Capture(limit)
+    readers = [
+        asyncio.ensure_future(_pump(stream, capture))
+        for stream, capture in zip((process.stdout, process.stderr), captures, strict=True)
+        if stream is not None
+    ]
+    try:
+        if until is not None:
+            waiting = asyncio.ensure_future(until.wait())
+            try:
+                ended: asyncio.Future[Any] = asyncio.gather(*readers)
+                both: set[asyncio.Future[Any]] = {waiting, ended}
+                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({ended}, timeout=_LAST_OUTPUT_S)
+            finally:
+                waiting.cancel()
+        else:
+            await asyncio.wait(readers)
+    finally:
+        for reader in readers:
+            reader.cancel()
+    return captures
+
+
+async def _pump(stream: asyncio.StreamReader, capture: Capture) -> None:
+    while data := await stream.read(_CHUNK):
+        capture.add(data)
+
+
+def allowed_environment(names: Iterable[str]) -> dict[str, str]:
+    """Of this process's environment, what is allowed by name."""
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
+def check_bound(what: str, value: float) -> None:
+    """Refuse a bound that bounds nothing. Raises `ConfigurationError`."""
+    if isinstance(value, bool) or not value > 0 or value == float("inf"):
+        msg = f"{what}={value!r}: a finite number over 0 is needed."
+        raise ConfigurationError(msg)
