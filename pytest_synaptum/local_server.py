@@ -55,6 +55,7 @@ class _Settings:
     n_ctx: int
     threads: int
     parallel: int
+    cache_prompt: bool
 
 
 def resolve_template(template: str | Path | None) -> str:
@@ -94,6 +95,8 @@ class LocalServer:
         threads: threads of computation. They run in lockstep, so on cores that others use
             too, more than one wait for each other and are slower than one.
         parallel: requests served at once.
+        cache_prompt: keep what was computed for a prompt's beginning for the next request that
+            begins so. Without it, an answer does not depend on what was asked before.
         alias: what the server calls the model.
 
     Raises:
@@ -109,6 +112,7 @@ class LocalServer:
         n_ctx: int = 4096,
         threads: int = 1,
         parallel: int = 1,
+        cache_prompt: bool = True,
         alias: str | None = None,
     ) -> None:
         self.model = _model_path(model)
@@ -123,6 +127,7 @@ class LocalServer:
             n_ctx=n_ctx,
             threads=threads,
             parallel=parallel,
+            cache_prompt=cache_prompt,
         )
         self._folder: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -258,6 +263,7 @@ def _serve(settings: _Settings, address_file: Path) -> None:
     params.n_parallel = settings.parallel
     params.cpuparams.n_threads = settings.threads
     params.sampling.seed = settings.seed
+    params.cache_prompt = settings.cache_prompt
     params.use_jinja = True
     # Repacked weights need processor features that a virtual machine may not grant.
     params.no_extra_bufts = True

@@ -4,26 +4,37 @@ from __future__ import annotations
 
 import argparse
 
+from pytest_synaptum.commands.output import Output
 from pytest_synaptum.corpus.tree import add_corpus_argument, cases_below
 
 __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which cases, and how much of each."""
+    """Which cases."""
     add_corpus_argument(parser)
     parser.add_argument("--flag", metavar="FLAG", help="only cases that show this")
-    parser.add_argument("--ids", action="store_true", help="nothing but the ids")
+    parser.add_argument("--kind", choices=("recorded", "derived", "imported"), help="only these")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print them."""
+    """Print them; nothing but the ids with --quiet."""
+    out = Output(arguments)
     cases = [
         case
         for case in cases_below(arguments.corpus)
-        if arguments.flag is None or arguments.flag in case.flags
+        if (arguments.flag is None or arguments.flag in case.flags)
+        and (arguments.kind is None or arguments.kind == case.kind)
     ]
+    if out.as_json:
+        out.json(
+            [
+                {"id": c.id, "summary": c.summary, "kind": c.kind, "flags": list(c.flags)}
+                for c in cases
+            ]
+        )
+        return 0
     width = max((len(case.id) for case in cases), default=0)
     for case in cases:
-        print(case.id if arguments.ids else f"{case.id:<{width}}  {case.summary}")
+        print(case.id if out.is_quiet else f"{case.id:<{width}}  {case.summary}")
     return 0

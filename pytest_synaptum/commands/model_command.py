@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from pytest_synaptum.commands.output import Output
 from pytest_synaptum.model_file import fetch_model
 
 __all__ = ["add_arguments", "run"]
@@ -18,6 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fetch it unless it is there."""
-    fetch_model(say=lambda text: print(text, flush=True))
+    """Fetch it unless it is there; only its path with --quiet."""
+    out = Output(arguments)
+    path = fetch_model(say=out.say)
+    if out.as_json:
+        out.json({"path": str(path)})
+    elif out.is_quiet:
+        print(path)
     return 0

@@ -58,11 +58,14 @@ class Source:
     """Where the answer comes from.
 
     Attributes:
-        server: who answered (recorded).
-        model: which model answered (recorded).
-        date: when it was recorded, or when its shape was last seen, `2026-11-30`.
+        server: who answered (recorded, imported).
+        model: which model answered (recorded, imported where the answer says).
+        date: when it was recorded, its shape last seen, or it was imported, `2026-11-30`.
         seen_at: servers that the shape was seen at (derived); empty where it was not seen,
             and then `reference` says what makes it possible.
+        repository: where somebody else published it (imported).
+        licence: under which licence (imported), where the file says.
+        capture: how true to the wire it is (imported), `raw` or what was written anew.
     """
 
     date: str
@@ -71,6 +74,9 @@ class Source:
     version: str | None = None
     seen_at: tuple[str, ...] = ()
     reference: str | None = None
+    repository: str | None = None
+    licence: str | None = None
+    capture: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +94,7 @@ class Case:
     folder: Path
     id: str
     summary: str
-    kind: Literal["recorded", "derived"]
+    kind: Literal["recorded", "derived", "imported"]
     flags: tuple[str, ...]
     source: Source
     asks: tuple[Ask, ...]
@@ -143,11 +149,11 @@ def load_case(path: Path, flags: Flags) -> Case:
     shape.keys(root, "the file", _KEYS, required=_REQUIRED)
     case_id = _identity(path, flags, shape)
     kind = root["kind"]
-    if kind not in {"recorded", "derived"}:
-        shape.refuse("kind", "is `recorded` or `derived`", kind)
+    if kind not in _SOURCE_KEYS:
+        shape.refuse("kind", "is `recorded`, `derived` or `imported`", kind)
     if ("derived" in case_id.split("/")) != (kind == "derived"):
         msg = (
-            f"{path}: a derived case stands under <dialect>/derived/, a recorded one under"
+            f"{path}: a derived case stands under <dialect>/derived/, any other under"
             f" <dialect>/<server>/; this one says `kind: {kind}`. Move it, or correct the kind."
         )
         raise FileFormatError(msg)
@@ -181,8 +187,13 @@ _ASK_KEYS = ("request", "body", "stream", "method", "path", "close_after", "lint
 _SOURCE_KEYS = {
     "recorded": ("server", "model", "date", "version"),
     "derived": ("seen_at", "date", "reference"),
+    "imported": ("server", "model", "date", "repository", "licence", "capture"),
 }
-_SOURCE_REQUIRED = {"recorded": ("server", "model", "date"), "derived": ("seen_at", "date")}
+_SOURCE_REQUIRED = {
+    "recorded": ("server", "model", "date"),
+    "derived": ("seen_at", "date"),
+    "imported": ("server", "date"),
+}
 
 
 def _check_format(word: Any, path: Path) -> None:
@@ -236,6 +247,10 @@ def _source(value: Any, kind: str, shape: Shape) -> Source:
         version=shape.optional_text(source.get("version"), "source.version"),
         seen_at=seen_at,
         reference=reference,
+        **{
+            key: shape.optional_text(source.get(key), f"source.{key}")
+            for key in ("repository", "licence", "capture")
+        },
     )
 
 

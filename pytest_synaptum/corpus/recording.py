@@ -6,29 +6,20 @@ is asked is what the reference adapter writes today, so that evidence and adapte
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from importlib.metadata import version
 from typing import Final
 
-from pytest_synaptum.capture.synaptum import RecordingTransport
-from pytest_synaptum.cassette.recorder import Recorder
 from pytest_synaptum.cassette.writing import dump_cassette, write_atomically
-from pytest_synaptum.corpus.case import Ask, Case
-from pytest_synaptum.corpus.providers import REFERENCE, load_adapter
+from pytest_synaptum.corpus.asking import ask_all, key_for
+from pytest_synaptum.corpus.case import Case
 from pytest_synaptum.errors import PluginError
 from pytest_synaptum.redact import Redactor
-from synaptum import canonical
 from synaptum.clock import Clock, SystemClock, isoformat
 from synaptum.errors import NetworkError
-from synaptum.transport.base import HttpRequest, Transport
-from synaptum.transport.sse import SseParser
-from synaptum.transport.urllib import UrllibTransport
 
 __all__ = ["record_case"]
 
-#: Generating on one core can be slow; nothing for this long is a server that hangs.
-_TIMEOUT_S: Final = 300.0
 #: Answers about the moment, not about the question.
 _PASSING: Final = frozenset({429, 502, 503, 504})
 
@@ -57,22 +48,20 @@ def record_case(
         PluginError: no answer, or one about the moment (429, 502 ...); nothing was written.
         SecretFoundError: what came holds a secret that could not be replaced.
     """
-    recorder = Recorder()
-    transport = RecordingTransport(UrllibTransport(), recorder)
-    for index, ask in enumerate(case.asks):
-        url = base_url if before_ask is None else before_ask(index)
-        try:
-            asyncio.run(_ask(case, ask, transport, url, api_key))
-        except NetworkError as error:
-            msg = (
-                f"{case.id}: {url} did not answer ask {index + 1} ({error}); start the server, or"
-                " correct --synaptum-base-url. Nothing was written."
-            )
-            raise PluginError(msg) from None
+    url_for = before_ask or (lambda index: base_url)
+    try:
+        asked = ask_all(case, url_for, api_key)
+    except NetworkError as error:
+        msg = (
+            f"{case.id}: {base_url} did not answer ({error}); start the server, or correct"
+            " --synaptum-base-url. Nothing was written."
+        )
+        raise PluginError(msg) from None
     redactor = redactor or Redactor()
-    if api_key is not None:
-        redactor.learn([("authorization", f"Bearer {api_key}")])
-    exchanges = [redactor.exchange(exchange) for exchange in recorder.exchanges()]
+    for key in (api_key, key_for(case, api_key)):
+        if key is not None:
+            redactor.learn([("authorization", f"Bearer {key}")])
+    exchanges = [redactor.exchange(exchange) for exchange in asked]
     for index, exchange in enumerate(exchanges):
         if exchange.response is not None and exchange.response.status in _PASSING:
             msg = (
@@ -89,43 +78,3 @@ def record_case(
     text = dump_cassette(exchanges, recorded)
     redactor.scan(exchanges, str(case.exchange_path))
     write_atomically(case.exchange_path, text)
-
-
-async def _ask(
-    case: Case, ask: Ask, transport: Transport, base_url: str, api_key: str | None
-) -> None:
-    headers = [("content-type", "application/json")]
-    if api_key is not None:
-        headers.append(("authorization", f"Bearer {api_key}"))
-    reply = await transport.send(
-        HttpRequest(
-            method=ask.method,
-            url=_url(base_url, ask.path),
-            headers=tuple(headers),
-            body=_body(case, ask),
-            timeout_s=_TIMEOUT_S,
-        )
-    )
-    parser = SseParser()
-    count = 0
-    try:
-        async for chunk in reply.chunks():
-            count += len(parser.feed(chunk))
-            if ask.close_after is not None and count >= ask.close_after:
-                break
-    finally:
-        await reply.aclose()
-
-
-def _body(case: Case, ask: Ask) -> bytes:
-    if ask.request is not None:
-        return load_adapter(REFERENCE, case.profile).body(ask.request, stream=ask.stream)
-    return b"" if ask.body is None else canonical.wire_bytes(ask.body)
-
-
-def _url(base_url: str, path: str) -> str:
-    """The path of a case is that below the server's root; a base URL often ends in /v1."""
-    root = base_url.rstrip("/")
-    if path.startswith("/v1/"):
-        root = root.removesuffix("/v1")
-    return root + path

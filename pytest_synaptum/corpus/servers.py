@@ -15,8 +15,10 @@ from pytest_synaptum.errors import PluginError
 from pytest_synaptum.live import live_server
 from pytest_synaptum.session import Session
 
-__all__ = ["servers_for"]
+__all__ = ["EMBEDDED", "embedded_for", "servers_for"]
 
+#: Who the embedded server is, in the words of `source.server`.
+EMBEDDED: Final = "llama.cpp"
 #: What a case can need of the embedded server; `corpus/FORMAT.md` explains each.
 _NEEDS: Final = ("fresh_server", "n_ctx", "template")
 
@@ -33,18 +35,35 @@ def servers_for(case: Case, session: Session) -> Iterator[Callable[[int], str]]:
         url = live_server(session, options.base_url, options.model).base_url
         yield lambda index: url
         return
+    with embedded_for(case, options.model) as url_for:
+        yield url_for
+
+
+@contextmanager
+def embedded_for(case: Case, model: str | None) -> Iterator[Callable[[int], str]]:
+    """Embedded servers as a case needs them; a function from an ask's index to the base URL.
+
+    Raises:
+        PluginError: it cannot run, or the case needs what it cannot give.
+    """
     from pytest_synaptum.local_server import LocalServer
 
+    if case.source.server != EMBEDDED:
+        msg = (
+            f"{case.id} is recorded from {case.source.server}, and the embedded server is"
+            f" {EMBEDDED}; name the right one with --synaptum-base-url."
+        )
+        raise PluginError(msg)
     settings = _settings(case)
     each = case.needs.get("fresh_server") == "each"
     with ExitStack() as running:
-        current = running.enter_context(LocalServer(options.model, **settings))
+        current = running.enter_context(LocalServer(model, **settings))
 
         def url_for(index: int) -> str:
             nonlocal current
             if each and index:
                 running.close()
-                current = running.enter_context(LocalServer(options.model, **settings))
+                current = running.enter_context(LocalServer(model, **settings))
             return current.base_url
 
         yield url_for

@@ -1,4 +1,4 @@
-"""Golden files whose test is gone; only a complete run can tell.
+"""Goldens and cassettes whose test is gone; only a complete collection can tell.
 
 A run is complete where nothing was deselected and no single test was named. A module's folder
 is judged where the module was collected, a folder without a module where its whole directory
@@ -7,6 +7,7 @@ was. Skipped tests have goldens: nothing here depends on what ran.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from pytest_synaptum.golden.fixture import GOLDENS
 from pytest_synaptum.naming import file_for, safe_name
 
-__all__ = ["is_complete", "orphan_goldens"]
+__all__ = ["is_complete", "orphan_goldens", "orphans_in"]
 
 
 def is_complete(session: pytest.Session) -> bool:
@@ -33,15 +34,28 @@ def is_complete(session: pytest.Session) -> bool:
 
 def orphan_goldens(session: pytest.Session) -> list[Path]:
     """Golden files beside the collected modules that belong to no collected test."""
+    return orphans_in(session, GOLDENS, lambda item: file_for(item, GOLDENS))
+
+
+def orphans_in(
+    session: pytest.Session, folder_name: str, file_of: Callable[[pytest.Item], Path]
+) -> list[Path]:
+    """Files of `folder_name` beside the collected modules that belong to no collected test.
+
+    Args:
+        session: after its collection.
+        folder_name: such as `goldens`.
+        file_of: the file of a test.
+    """
     expected: set[Path] = set()
     modules: dict[Path, set[str]] = {}
     for item in session.items:
-        expected.add(file_for(item, GOLDENS))
+        expected.add(file_of(item))
         modules.setdefault(item.path.parent, set()).add(safe_name(item.path.stem))
     named_files = any(Path(argument).is_file() for argument in session.config.args)
     orphans: list[Path] = []
     for folder, names in modules.items():
-        for place in sorted((folder / GOLDENS).glob("*/")):
+        for place in sorted((folder / folder_name).glob("*/")):
             if place.name in names or not named_files:
                 orphans += [path for path in sorted(place.glob("*.yaml")) if path not in expected]
     return orphans

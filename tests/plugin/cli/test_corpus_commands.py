@@ -44,7 +44,7 @@ def test_list_prints_a_case_a_line(corpus: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_list_prints_bare_ids_for_scripts(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["list", "--corpus", str(corpus), "--ids", "--flag", "text"])
+    main(["list", "--corpus", str(corpus), "--quiet", "--flag", "text"])
 
     assert capsys.readouterr().out == "openai_chat/derived/hello\n"
 
@@ -75,7 +75,7 @@ def test_show_names_what_is_near_a_wrong_name(
 ) -> None:
     status = main(["show", "--corpus", str(corpus), "cal"])
 
-    assert status == 1
+    assert status == 3
     assert capsys.readouterr().err == (
         "synaptum-corpus show: no cases are called 'cal'; near it: openai_chat/derived/call,"
         " openai_chat/derived/late-call\n"
@@ -116,7 +116,7 @@ def test_a_folder_that_is_no_corpus_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for command in (["list"], ["stats"], ["lint"], ["show", "x"]):
-        assert main([*command, "--corpus", str(tmp_path)]) == 1
+        assert main([*command, "--corpus", str(tmp_path)]) == 3
         assert "is no corpus: it has no flags.yaml" in capsys.readouterr().err
 
 
