@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_synaptum.commands.output import Output
+from pytest_synaptum.commands.output import UNREADABLE, Output
 from pytest_synaptum.corpus.importers.finding import LeftOut
 from pytest_synaptum.corpus.importing import Importer, NewCase, add_flags, write_case
 
@@ -57,7 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
             print(case.id)
     else:
         _tell(arguments, cases, left_out)
-    return 0
+    # A file that was named has to be one we read; one that lies in a folder need not be.
+    named = {name for name in arguments.files if not Path(name).is_dir()}
+    unread = [one for one in left_out if one.number is None and one.file in named]
+    return UNREADABLE if unread else 0
 
 
 def _files(names: Sequence[str]) -> list[Path]:

@@ -48,13 +48,13 @@ def embedded_for(case: Case, model: str | None) -> Iterator[Callable[[int], str]
     """
     from pytest_synaptum.local_server import LocalServer
 
+    settings = _settings(case)
     if case.source.server != EMBEDDED:
         msg = (
             f"{case.id} is recorded from {case.source.server}, and the embedded server is"
             f" {EMBEDDED}; name the right one with --synaptum-base-url."
         )
         raise PluginError(msg)
-    settings = _settings(case)
     each = case.needs.get("fresh_server") == "each"
     with ExitStack() as running:
         current = running.enter_context(LocalServer(model, **settings))
