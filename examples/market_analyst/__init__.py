@@ -1,0 +1,1 @@
+"""The market analyst: one agent, one task, on five tool surfaces. See README.md."""
