@@ -15,8 +15,13 @@ import pytest_synaptum
 import synaptum
 
 ROOT = Path(__file__).parents[2]
+#: Of the plugin only what has public names or is a fixture's: the rest is called by ourselves.
 MODULES = sorted(
-    path for name in ("synaptum", "pytest_synaptum") for path in (ROOT / name).rglob("*.py")
+    [
+        *(ROOT / "synaptum").rglob("*.py"),
+        *(ROOT / "pytest_synaptum").glob("*.py"),
+        ROOT / "pytest_synaptum" / "golden" / "fixture.py",
+    ]
 )
 PUBLIC = [
     (f"{package.__name__}.{name}", getattr(package, name))
