@@ -36,6 +36,7 @@ def content_of(
     media: Collection[str],
     *,
     empty: str | None = None,
+    instead: str = "",
 ) -> str | list[dict[str, Any]]:
     """The content of a turn: a string for text alone, else a list of parts.
 
@@ -44,6 +45,7 @@ def content_of(
         where: names the turn in an error.
         media: the kinds besides `text` that may travel here.
         empty: what a turn without any part says; None refuses it.
+        instead: a sentence on what to do about a part that may not travel.
 
     Raises:
         UnsupportedRequestError: a part has no shape here.
@@ -58,7 +60,7 @@ def content_of(
         if part.kind not in media:
             msg = (
                 f"The {part.kind} part of {where} cannot be sent: this server takes"
-                f" {', '.join(sorted(('text', *media)))} there. Nothing was sent."
+                f" {', '.join(sorted(('text', *media)))} there. Nothing was sent.{instead}"
             )
             raise UnsupportedRequestError(msg)
         wire.append(_media(part, where))

@@ -212,7 +212,13 @@ def _results(
         where = f"messages[{position}].content[{number}]"
         if not isinstance(part, ToolResult):
             _refuse(f"The {part.kind} part at {where}", "a tool turn holds results only")
-        content = content_of(part.content, f"the result at {where}", media, empty="")
+        content = content_of(
+            part.content,
+            f"the result at {where}",
+            media,
+            empty="",
+            instead=" Let the tool answer in text, or choose a profile that takes it.",
+        )
         wire.append({"role": "tool", "tool_call_id": ids.wire(part.call_id), "content": content})
     return wire
 

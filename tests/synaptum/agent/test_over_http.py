@@ -5,10 +5,20 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.agents import MODEL, final_of, run
-from support.loopback import Answer, LoopbackServer
+from support.agents import MODEL, final_of, run, stream
+from support.loopback import Answer, LoopbackServer, sse
 
-from synaptum import Agent, HttpModel, LocalGateway, MemoryCheckpointer, Phase, Session, tool
+from synaptum import (
+    Agent,
+    HttpModel,
+    Image,
+    LocalGateway,
+    MemoryCheckpointer,
+    Phase,
+    Session,
+    UnsupportedRequestError,
+    tool,
+)
 
 
 @tool(idempotent=True)
@@ -100,3 +110,35 @@ async def test_an_answer_that_was_lost_is_asked_for_under_the_same_key():
     assert third[1] != first[1]
     completed = [s for s in steps if s.kind == "model" and s.phase is Phase.COMPLETED]
     assert completed[0].meta["attempts"][0]["error"]["type"] == "NetworkError"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("how", [run, stream])
+async def test_a_picture_as_a_result_is_refused_by_name_and_never_sent(how):
+    @tool(name="leer")
+    def look(ruta: str) -> Image:
+        """Takes a picture."""
+        return Image("image/png", data=b"\x89PNG")
+
+    whole = json.loads(answer_to(_Asked()).body)["choices"][0]["message"]
+    call = {**whole["tool_calls"][0], "index": 0}
+    events = [
+        {"choices": [{"index": 0, "delta": {"role": "assistant", "tool_calls": [call]}}]},
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},
+    ]
+    streamed = Answer(chunks=[sse(event) for event in events])
+    with LoopbackServer([answer_to(_Asked()) if how is run else streamed]) as server:
+        model = HttpModel(server.base_url)
+        gateway = LocalGateway(model=model, stream=model.stream, tools=[look])
+        agent = Agent("a", model=MODEL, tools=[look])
+        with pytest.raises(UnsupportedRequestError, match=r"image part of the result.*in text"):
+            await how(agent, "Look", Session("r1", gateway))
+
+    assert len(server.requests) == 1
+
+
+class _Asked:
+    """A first question, for `answer_to`."""
+
+    def json(self):
+        return {"messages": []}
