@@ -94,7 +94,7 @@ def get_price_history(ticker: Ticker, period: Period = "1mo") -> dict[str, Any]:
         "Gives revenue and net income of one company for the last four quarters, in billions."
         " Use it when the question is how the business does rather than its share. It needs a"
         " ticker. Returns the quarters from oldest to newest with the margin of the last one; a"
-        " loss is a negative number."
+        " loss is a negative number, and an unknown ticker an error."
     ),
 )
 def get_financials(ticker: Ticker) -> dict[str, Any]:
