@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import http.client
 import io
+import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from pytest_synaptum.capture.clients import Capture, current, is_busy
 from pytest_synaptum.capture.wire import ReplayedBytes, ReplayedSocket
 from pytest_synaptum.cassette.recorder import Slot
-from pytest_synaptum.exchange import CLOSED, LOST
+from pytest_synaptum.exchange import CLOSED, LOST, Ending
 
 __all__ = ["install"]
 
@@ -22,6 +23,8 @@ _SENT = "_synaptum_sent"
 
 #: More than any chunk of a stream, so that one read gives one chunk.
 _READ_BYTES = 1 << 20
+#: More than any body has.
+_ALL = sys.maxsize
 
 
 def _capture_for(connection: Any) -> Capture | None:
@@ -123,6 +126,16 @@ def _tee(response: Any, slot: Slot) -> None:
     """Keep what is read of a response, by whichever of its methods; they call each other."""
     inside = False
 
+    def keep(data: bytes) -> None:
+        # Whoever reads by lines or by counts takes a chunk of the wire in several pieces.
+        slot.chunk(data, is_whole=not (response.chunked and response.chunk_left))
+
+    def ending() -> Ending | None:
+        # http.client gives a clean end where a body is shorter than its length, and to
+        # whoever reads lines where the chunk of size zero is missing.
+        cut = response.chunk_left is not None if response.chunked else response.length
+        return LOST if cut else None
+
     def is_over() -> bool:
         # read1 leaves a body of known length open when it has given the last of it.
         return bool(response.isclosed() or response.length == 0)
@@ -144,34 +157,31 @@ def _tee(response: Any, slot: Slot) -> None:
                 raise
             finally:
                 inside = False
-            slot.chunk(data_of(result, *args))
+            keep(data_of(result, *args))
             if is_over():
-                # http.client gives a clean end where a body is shorter than its length.
-                slot.end(LOST if response.length else None)
+                slot.end(ending())
             return result
 
         return read
 
-    real_read, real_read1 = response.read, response.read1
 
-    def read_by_chunk(amount: int | None = None) -> bytes:
-        """`read`, with a stream's chunks kept apart: each `read1` gives one HTTP chunk."""
-        if amount is not None or not response.chunked:
+    def read(amount: int | None = None) -> bytes:
+        """`read`, with a stream's chunks kept apart: each `read1` gives at most one of them."""
+        if inside or not response.chunked:
             data: bytes = real_read(amount)
-            slot.chunk(data)
             return data
+        wanted = _ALL if amount is None or amount < 0 else amount
         parts: list[bytes] = []
         try:
-            while data := real_read1(_READ_BYTES):
+            while wanted and (data := response.read1(min(wanted, _READ_BYTES))):
                 parts.append(data)
-                slot.chunk(data)
+                wanted -= len(data)
         except http.client.IncompleteRead as error:
-            slot.chunk(error.partial)
-            slot.end(LOST)
             raise http.client.IncompleteRead(b"".join([*parts, error.partial])) from None
         return b"".join(parts)
 
-    response.read = keeping(read_by_chunk, lambda *_: b"")
+    real_read = keeping(response.read, lambda result, *_: result or b"")
+    response.read = read
     for name in ("read1", "readline"):
         setattr(response, name, keeping(getattr(response, name), lambda result, *_: result or b""))
     response.readinto = keeping(
@@ -180,7 +190,7 @@ def _tee(response: Any, slot: Slot) -> None:
     real_close = response.close
 
     def close() -> None:
-        slot.end(None if is_over() else CLOSED)
+        slot.end(ending() if is_over() else CLOSED)
         real_close()
 
     response.close = close

@@ -104,31 +104,31 @@ def _bytes_of(body: Any) -> bytes:
 
 def _tee(response: Any, slot: Slot) -> None:
     """Keep the bytes as urllib3 takes them from the connection, out of their HTTP chunks."""
+    at_close = CLOSED
     if response.chunked and response.supports_chunked_reads():
         real_chunk, real_update = response._handle_chunk, response._update_chunk_length
 
         def _handle_chunk(amount: Any) -> Any:
             data = real_chunk(amount)
-            slot.chunk(data or b"")
+            slot.chunk(data or b"", is_whole=not response.chunk_left)
             return data
 
         def _update_chunk_length() -> None:
-            try:
-                real_update()
-            except Exception:
-                slot.end(LOST)
-                raise
+            nonlocal at_close
+            at_close = LOST  # urllib3 closes the response itself, before it raises
+            real_update()
+            at_close = CLOSED
             if response.chunk_left == 0:
                 slot.end()
 
         response._handle_chunk = _handle_chunk
         response._update_chunk_length = _update_chunk_length
-    else:
-        response._fp = _Reading(response._fp, slot)
+    # Also the way of read1, which leaves the HTTP chunks to http.client.
+    response._fp = _Reading(response._fp, slot)
     real_close = response.close
 
     def close() -> None:
-        slot.end(CLOSED)
+        slot.end(at_close)
         real_close()
 
     response.close = close
@@ -155,7 +155,8 @@ class _Reading:
         except Exception:
             self._slot.end(LOST)
             raise
-        self._slot.chunk(data or b"")
+        inner = self._inner
+        self._slot.chunk(data or b"", is_whole=not (inner.chunked and inner.chunk_left))
         if self._inner.isclosed():
             self._slot.end(LOST if self._inner.length else None)
         return data

@@ -42,6 +42,7 @@ class Slot:
         self._headers_after_s = 0.0
         self._chunks: list[bytes] = []
         self._delays_s: list[float] = []
+        self._begun: list[bytes] = []
         self._ending: Ending | None = None
 
     def answered(self, status: int, headers: Iterable[tuple[str, str]]) -> None:
@@ -50,22 +51,31 @@ class Slot:
         self.status = status
         self.headers = tuple((name.lower(), value) for name, value in headers)
 
-    def chunk(self, data: bytes) -> None:
-        """A piece of the body came."""
+    def chunk(self, data: bytes, *, is_whole: bool = True) -> None:
+        """A chunk of the body came, or a piece of one whose rest is still to be read."""
         if data:
-            self._delays_s.append(self._elapsed())
-            self._chunks.append(bytes(data))
+            self._begun.append(bytes(data))
+        if is_whole:
+            self._finish_chunk()
 
     def end(self, ending: Ending | None = None) -> None:
         """The body is over; only the first call counts."""
         if not self.is_over:
+            self._finish_chunk()
             self.is_over = True
             self._ending = ending
+
+    def _finish_chunk(self) -> None:
+        if self._begun:
+            self._delays_s.append(self._elapsed())
+            self._chunks.append(b"".join(self._begun))
+            self._begun.clear()
 
     def exchange(self) -> Exchange:
         """What was kept so far; a body still open counts as closed by the caller."""
         if self.status is None:
             return Exchange(request=self.request, response=None)
+        self._finish_chunk()
         ending = self._ending if self.is_over else CLOSED
         headers, chunks, delays = self._plain()
         if ending == CLOSED and _DONE.search(b"".join(chunks[-2:])):
