@@ -76,8 +76,9 @@ def code_tool(
         max_calls: calls that one script may make; they do not count as steps of the run.
         max_output_bytes: kept of what it prints; beyond it the middle is dropped.
         environment: names of variables that the script gets from this process; none else.
-        python: the program that runs the script, such as one that enters a container. It must
-            hand on the file descriptor of the link.
+        python: the program that runs the script, with its first arguments: such as
+            `("bwrap", ..., "python3")`, which makes it a sandbox. It must hand on the file
+            descriptor of the link, and find the standard library.
         wording: of the description, which is part of the prefix.
 
     Raises:

@@ -24,7 +24,13 @@ from synaptum.errors import (
 )
 from synaptum.schema.problems import MismatchError
 from synaptum.schema.validate import validate
-from synaptum.tools.base import Tool, check_tool_names, error_result, invalid_call_result
+from synaptum.tools.base import (
+    MakesCalls,
+    Tool,
+    check_tool_names,
+    error_result,
+    invalid_call_result,
+)
 from synaptum.tools.search import ToolIndex
 from synaptum.vocabulary import Text, ToolDefinition, ToolResult
 from synaptum.wording import ENGLISH, Wording, current_wording
@@ -48,7 +54,8 @@ def deferred(tools: Iterable[Any], *, wording: Wording = ENGLISH) -> list[Tool]:
         wording: of the two descriptions, which are part of the prefix.
 
     Raises:
-        ConfigurationError: an empty catalogue, two tools of one name, or one of these names.
+        ConfigurationError: an empty catalogue, two tools of one name, one of these names, or
+            a tool that makes calls of its own.
     """
     catalogue = check_tool_names(tools)
     if not catalogue:
@@ -58,6 +65,12 @@ def deferred(tools: Iterable[Any], *, wording: Wording = ENGLISH) -> list[Tool]:
         if tool.name in (SEARCH_NAME, DISPATCH_NAME):
             msg = (
                 f"A tool of the catalogue is called {tool.name!r}, which is deferred()'s own name."
+            )
+            raise ConfigurationError(msg)
+        if isinstance(tool, MakesCalls):
+            msg = (
+                f"{tool.name!r} makes calls of its own, which are journalled where the loop calls"
+                " it: offer it beside deferred(), not behind it."
             )
             raise ConfigurationError(msg)
     return [_Search(catalogue, wording), _Dispatch(catalogue, wording)]

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import sys
 import time
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from synaptum import (
     LocalGateway,
     Risk,
     ToolCall,
+    deferred,
     tool,
 )
 from synaptum.gateway.base import CallContext
@@ -287,6 +289,48 @@ async def test_the_script_gets_no_environment_but_what_is_allowed(monkeypatch):
 
 
 @pytest.mark.asyncio
+async def test_another_program_can_stand_between_as_a_sandbox_does():
+    between = ("/usr/bin/env", "SANDBOX=on", sys.executable)
+
+    script, _ = await carry_out(
+        "import os\nprint(os.environ['SANDBOX'], await add(1))", python=between
+    )
+
+    assert script.result.text == "on 2"
+
+
+@pytest.mark.asyncio
+async def test_a_python_that_is_not_there_is_an_error_result():
+    script, steps = await carry_out("print(1)", python=("/no/such/python",))
+
+    assert script.result.is_error
+    assert "/no/such/python" in script.result.text
+    assert final_of(steps).output == "Done."
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "line",
+    ["b'no json'", "b'[1]'", 'b\'{"ended": "as never seen"}\'', "b'{\"call\": 1}'"],
+)
+async def test_a_script_that_speaks_to_the_parent_itself_cannot_confuse_it(line):
+    script, steps = await carry_out(
+        "import os, stat, time\n"
+        "def is_link(fd):\n"
+        "    try:\n        return stat.S_ISSOCK(os.fstat(fd).st_mode)\n"
+        "    except OSError:\n        return False\n"
+        "link = next(filter(is_link, range(3, 64)))\n"
+        f"os.write(link, {line} + b'\\n')\n"
+        "time.sleep(600)",
+        deadline=5,
+    )
+
+    assert script.result.is_error
+    assert script.result.structured["ending"] in ("lost", "deadline")
+    assert final_of(steps).output == "Done."
+
+
+@pytest.mark.asyncio
 async def test_output_without_end_is_bounded_and_says_what_is_gone():
     script, _ = await carry_out("print('x' * 3_000_000 + 'the end')", max_output_bytes=1_000)
 
@@ -480,6 +524,7 @@ async def test_arguments_that_are_no_script_do_not_fit():
     [
         (lambda: code_tool([tool(add, name="a-b"), tool(greet, name="a.b")]), "'a_b'"),
         (lambda: code_tool([code_tool([])]), "cannot run another"),
+        (lambda: deferred([code_tool([]), add]), "offer it beside deferred()"),
         (lambda: code_tool([add], deadline=0), "deadline=0"),
         (lambda: code_tool([add], max_calls=0), "max_calls=0"),
         (lambda: code_tool([add], max_output_bytes=float("inf")), "max_output_bytes=inf"),
