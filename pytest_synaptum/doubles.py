@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from pytest_synaptum.corpus.wire_lint import lint, report
+from pytest_synaptum.report.parts import Parts
 from synaptum import canonical
 from synaptum.gateway.base import CallContext
 from synaptum.gateway.local import LocalGateway, Policy
@@ -42,7 +43,7 @@ from synaptum.testing import (
     thinks,
 )
 from synaptum.tools.base import Tool
-from synaptum.vocabulary import Request, Response, StreamEvent
+from synaptum.vocabulary import Finish, Request, Response, Step, StreamEvent
 from synaptum.vocabulary.codec import from_json, to_json
 from synaptum.wording import ENGLISH
 
@@ -85,10 +86,12 @@ class ModelDouble:
             schemas; switch it off for a model that is meant to stray.
         lint: refuse a request whose body no OpenAI-compatible server takes.
         clock: what `slow` turns let pass.
+        journalled: told of every step of the runs that `gateway()` serves.
 
     Attributes:
         requests: every request, as it was when it came.
         wire: the JSON body of each, as the reference adapter writes it.
+        answers: what each was answered; None where no whole answer came.
     """
 
     def __init__(
@@ -99,6 +102,7 @@ class ModelDouble:
         strict: bool = True,
         lint: bool = True,
         clock: FakeClock | None = None,
+        journalled: Callable[[Step], None] | None = None,
     ) -> None:
         if not script:
             msg = (
@@ -108,10 +112,12 @@ class ModelDouble:
         self.clock = clock or FakeClock()
         self.requests: list[Request] = []
         self.wire: list[dict[str, Any]] = []
+        self.answers: list[Response | None] = []
         self.misuse: list[str] = []
         self._tools = tuple(tools)
         self._policy = policy
         self._lint = lint
+        self._journalled = journalled
         self._wait_s = 0.0
         self._model = ScriptedModel(
             *(self._item(item) for item in script),
@@ -145,8 +151,9 @@ class ModelDouble:
             Exception: what the turn is scripted to raise.
         """
         with self._noting():
-            self._keep(request, stream=False)
+            place = self._keep(request, stream=False)
             response = await self._model.complete(request, context)
+        self.answers[place] = response
         await self._pass_time()
         return response
 
@@ -155,11 +162,13 @@ class ModelDouble:
     ) -> AsyncGenerator[StreamEvent, None]:
         """The next turn as a stream. Raises what `complete` raises."""
         with self._noting():
-            self._keep(request, stream=True)
+            place = self._keep(request, stream=True)
             events = self._model.stream(request, context)
             try:
                 async for event in events:
                     await self._pass_time()
+                    if isinstance(event, Finish):
+                        self.answers[place] = event.response
                     yield event
             finally:
                 await events.aclose()
@@ -173,6 +182,7 @@ class ModelDouble:
             stream=self.stream,
             tools=self._tools if tools is None else tools,
             policy=policy or self._policy,
+            journalled=self._journalled,
         )
 
     def _item(self, item: Any) -> Any:
@@ -190,15 +200,18 @@ class ModelDouble:
             wait_s, self._wait_s = self._wait_s, 0.0
             await self.clock.sleep(wait_s)
 
-    def _keep(self, request: Request, *, stream: bool) -> None:
+    def _keep(self, request: Request, *, stream: bool) -> int:
+        """Keep a request, and lint it; its place."""
         # Copies: what the caller changes later must not change what was asked.
         self.requests.append(from_json(Request, to_json(request)))
         provider = OpenAICompatible()
         body = provider.to_wire_stream(request) if stream else provider.to_wire(request)
         self.wire.append(canonical.loads(canonical.wire_text(body)))
+        self.answers.append(None)
         findings = lint(body) if self._lint else []
         if findings:
             raise ScriptError(report(findings))
+        return len(self.answers) - 1
 
     @contextmanager
     def _noting(self) -> Iterator[None]:
@@ -226,20 +239,27 @@ def _check_arguments(response: Response, request: Request) -> None:
 
 
 @contextmanager
-def scripted_models(passed: Callable[[], bool]) -> Iterator[Callable[..., ModelDouble]]:
+def scripted_models(
+    passed: Callable[[], bool], parts: Parts | None = None
+) -> Iterator[Callable[..., ModelDouble]]:
     """What the fixture gives: makes doubles, and holds them to their scripts at the end.
 
     Args:
         passed: called at the end; whether the test's body passed.
+        parts: takes what the doubles were asked, and their runs, for the page of the run.
     """
+    watching = {} if parts is None else {"journalled": parts.journalled}
     made: list[ModelDouble] = []
 
     def model_double(*script: Any, **settings: Any) -> ModelDouble:
-        double = ModelDouble(*script, **settings)
+        double = ModelDouble(*script, **watching | settings)
         made.append(double)
         return double
 
     yield model_double
+    if parts is not None:
+        for double in made:
+            parts.scripted += zip(double.requests, double.wire, double.answers, strict=True)
     if not passed():
         return
     for double in made:

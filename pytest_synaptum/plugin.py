@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_synaptum.golden.fixture import Golden
     from pytest_synaptum.recorded import RecordedHttp, RecordedProvider
     from pytest_synaptum.recording import Recording
+    from pytest_synaptum.report.parts import ReportDoor
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,7 +38,12 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Read the settings once, and refuse those that cannot stand."""
     config.addinivalue_line("markers", MARKER_HELP)
-    set_session(config, Session(config, read_options(config)))
+    session = Session(config, read_options(config))
+    set_session(config, session)
+    if session.options.report is not None and not hasattr(config, "workerinput"):
+        from pytest_synaptum.report.collecting import PagePlugin
+
+        config.pluginmanager.register(PagePlugin(config, session.options.report))
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -61,6 +67,12 @@ def pytest_runtest_makereport(
     """Keep the outcome of each phase where fixtures find it at teardown."""
     report = yield
     item.stash.setdefault(REPORTS, {})[report.when] = report
+    if session_of(item.config).options.report is not None:
+        from pytest_synaptum.report.collecting import attach, learn
+
+        learn(item)
+        if report.when == "teardown":
+            attach(item, report)
     return report
 
 
@@ -205,9 +217,21 @@ def recorded_http(synaptum_recording: Recording) -> Iterator[RecordedHttp]:
 def model_double(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
     """A model that answers from a script: `model_double("Hello", calls("search", q="x"))`."""
     from pytest_synaptum.doubles import scripted_models
+    from pytest_synaptum.report.parts import parts_of
 
-    with scripted_models(lambda: _passed(request.node)) as make:
+    with scripted_models(lambda: _passed(request.node), parts_of(request.node)) as make:
         yield make
+
+
+@pytest.fixture
+def synaptum_report(request: pytest.FixtureRequest) -> ReportDoor:
+    """Show a run on the page of `--synaptum-report`: `synaptum_report.add(state)`.
+
+    Runs of a gateway made by `model_double` or `recorded_provider` stand there by themselves.
+    """
+    from pytest_synaptum.report.parts import ReportDoor
+
+    return ReportDoor(request.node)
 
 
 @pytest.fixture

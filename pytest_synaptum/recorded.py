@@ -13,6 +13,7 @@ from pytest_synaptum.capture.synaptum import RecordingTransport, ReplayTransport
 from pytest_synaptum.cassette.player import Player
 from pytest_synaptum.exchange import Exchange
 from pytest_synaptum.recording import Recording
+from pytest_synaptum.report.parts import journalled_by
 from synaptum.gateway.local import LocalGateway, Policy
 from synaptum.models.http import HttpModel
 from synaptum.transport.base import Transport
@@ -40,6 +41,8 @@ class RecordedProvider:
 
     def __init__(self, recording: Recording, player: Player | None = None) -> None:
         self._recording = recording
+        # A fresh view is for runs that are repeated; the page of the run shows the first.
+        self._journalled = journalled_by(recording.item) if player is None else None
         player = player or recording.player
         transport: Transport
         if player is not None:
@@ -83,7 +86,13 @@ class RecordedProvider:
 
     def gateway(self, tools: Iterable[Tool] = (), policy: Policy | None = None) -> LocalGateway:
         """A gateway to this model and to `tools`, for a `Session`."""
-        return LocalGateway(model=self.complete, stream=self.stream, tools=tools, policy=policy)
+        return LocalGateway(
+            model=self.complete,
+            stream=self.stream,
+            tools=tools,
+            policy=policy,
+            journalled=self._journalled,
+        )
 
     def fresh(self) -> RecordedProvider:
         """The same model over a fresh view of the exchanges so far, which counts for nothing.

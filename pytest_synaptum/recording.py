@@ -30,11 +30,12 @@ from pytest_synaptum.live import LiveServer, hint_for, live_server
 from pytest_synaptum.marker import Marker, marker_of
 from pytest_synaptum.naming import inside
 from pytest_synaptum.redact import Redactor
+from pytest_synaptum.report.parts import Parts, parts_of
 from pytest_synaptum.session import REPORTS, Session, session_of
 from synaptum.clock import SystemClock, isoformat
 from synaptum.errors import is_retryable_status
 
-__all__ = ["Recording", "open_recording"]
+__all__ = ["Recording", "open_recording", "redactor_of"]
 
 #: From this size, in bytes, the summary says that a cassette is hard to review.
 _LARGE = 1_000_000
@@ -67,12 +68,7 @@ class Recording:
         self._model = model
         self._path = _cassette_path(item, self._marker, path)
         self._live: LiveServer | None = None
-        secrets = [
-            secret
-            for named in item.config.hook.pytest_synaptum_redact(config=item.config)
-            for secret in ([named] if isinstance(named, str | re.Pattern) else named)
-        ]
-        self._redactor = Redactor(secrets, (self._options.api_key_variable,))
+        self._redactor = redactor_of(item.config)
         self.recorder: Recorder | None = None
         self.player: Player | None = None
         if self._is_to_be_recorded():
@@ -123,6 +119,16 @@ class Recording:
         if self.recorder is None:
             return self._player().served()
         return self._redacted(self.recorder)
+
+    def hand_in(self, parts: Parts) -> None:
+        """Give the page of the run what this test exchanged, and what knows its secrets."""
+        parts.redactor = self._redactor
+        state = "replayed" if self.recorder is None else "recorded"
+        parts.exchanges += [(state, exchange) for exchange in self.exchanges()]
+        if self.player is not None and self._marker.cassette is None:
+            parts.unused += [
+                f"{entry.name}, {entry.method} {entry.path}" for entry in self.player.unused()
+            ]
 
     def view(self) -> Player:
         """A fresh view of the exchanges so far, that counts for nothing: for runs repeated."""
@@ -320,7 +326,20 @@ def open_recording(
         access = guard.forbidden(recording.addresses())
     with access:
         yield recording
+    parts = parts_of(item)
+    if parts is not None:
+        recording.hand_in(parts)
     recording.close(item.stash.get(REPORTS, {}).get("call"))
+
+
+def redactor_of(config: pytest.Config) -> Redactor:
+    """What replaces secrets in this run: those of the project, of the environment, and shapes."""
+    secrets = [
+        secret
+        for named in config.hook.pytest_synaptum_redact(config=config)
+        for secret in ([named] if isinstance(named, str | re.Pattern) else named)
+    ]
+    return Redactor(secrets, (session_of(config).options.api_key_variable,))
 
 
 def _cassette_path(item: pytest.Item, marker: Marker, path: Path) -> Path:

@@ -19,7 +19,15 @@ from typing import Any, Final
 from pytest_synaptum.cassette.bodies import Body, join_body, parse_sse, split_body
 from pytest_synaptum.errors import SecretFoundError
 from pytest_synaptum.exchange import Exchange, RecordedRequest, RecordedResponse
-from pytest_synaptum.secrets import KEY, Rule, environment_secrets, find_secrets, known_rule, shapes
+from pytest_synaptum.secrets import (
+    KEY,
+    SHORTEST,
+    Rule,
+    environment_secrets,
+    find_secrets,
+    known_rule,
+    shapes,
+)
 from synaptum.canonical import loads
 from synaptum.errors import EncodingError
 
@@ -44,6 +52,9 @@ _RESPONSE_HEADERS: Final = frozenset(
 _CREDENTIALS: Final = frozenset(
     {"authorization", "api-key", "x-api-key", "x-goog-api-key", "cookie", "proxy-authorization"}
 )
+
+#: Characters of a known secret, first or last, that tell it in a word that was shortened.
+_TOLD: Final = 6
 
 _Edit = tuple[int, int, bytes]
 
@@ -109,6 +120,18 @@ class Redactor:
         """`body` with its secrets replaced."""
         edits = self._edits(body)
         return _apply(body, edits) if edits else body
+
+    def holds_secret(self, text: str) -> bool:
+        """Whether a secret is still to be found in `text`."""
+        return bool(find_secrets(text.encode("utf-8", "surrogatepass"), self._rules))
+
+    def holds_part(self, head: str, tail: str) -> bool:
+        """Whether a word that was shortened in its middle, to `head` and `tail`, was a secret."""
+        return self.holds_secret(head + tail) or any(
+            secret[:_TOLD] in head or secret[-_TOLD:] in tail
+            for secret in self._known
+            if len(secret) >= SHORTEST
+        )
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """The redacted form of an exchange."""

@@ -19,7 +19,7 @@ from pytest_synaptum.cassette.bodies import (
 from pytest_synaptum.cassette.layout import FORMAT_LINE, block, flow_map, flow_pairs, quoted, scalar
 from pytest_synaptum.exchange import Exchange, RecordedRequest, RecordedResponse
 
-__all__ = ["dump_cassette", "is_stream", "write_atomically"]
+__all__ = ["about_exchange", "dump_cassette", "is_stream", "write_atomically"]
 
 _INDENT: Final = "    "
 _FINISH = re.compile(rb'"finish_reason": ?"([a-z_]+)"')
@@ -37,6 +37,11 @@ def dump_cassette(exchanges: Sequence[Exchange], recorded: Mapping[str, str]) ->
     parts.extend(_dump_exchange(exchange) for exchange in exchanges)
     parts.append(_dump_timings(exchanges))
     return "".join(parts)
+
+
+def about_exchange(exchange: Exchange) -> str:
+    """An exchange in a line: `POST /v1/chat/completions, 200, stream of 11 events, stop`."""
+    return _about(exchange.request, exchange.response, _answer_body(exchange))
 
 
 def is_stream(headers: Sequence[tuple[str, str]]) -> bool:
@@ -73,7 +78,7 @@ def _umask() -> int:
 
 def _dump_exchange(exchange: Exchange) -> str:
     request, response = exchange.request, exchange.response
-    body = split_body(response.body, stream=is_stream(response.headers)) if response else None
+    body = _answer_body(exchange)
     about = _about(request, response, body)
     parts = [
         f"- about: {scalar(about)}\n  request:\n",
@@ -93,6 +98,13 @@ def _dump_exchange(exchange: Exchange) -> str:
     if response.ending is not None:
         parts.append(f"{_INDENT}ending: {response.ending}\n")
     return "".join(parts)
+
+
+def _answer_body(exchange: Exchange) -> Body | None:
+    response = exchange.response
+    if response is None:
+        return None
+    return split_body(response.body, stream=is_stream(response.headers))
 
 
 def _dump_headers(headers: tuple[tuple[str, str], ...]) -> str:

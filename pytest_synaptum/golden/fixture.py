@@ -11,6 +11,7 @@ writes, and only for the tests that ran.
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from pytest_synaptum.golden.compare import Expected, same
 from pytest_synaptum.golden.masks import apply_masks
 from pytest_synaptum.golden.store import GoldenFile
 from pytest_synaptum.naming import file_for
+from pytest_synaptum.report.parts import GoldenPart, Parts, parts_of
 from pytest_synaptum.session import Session, session_of
 from synaptum.errors import EncodingError
 from synaptum.journal.store import RunState
@@ -39,11 +41,22 @@ GOLDENS = "goldens"
 class Golden:
     """Compares values with one test's golden file."""
 
-    def __init__(self, file: GoldenFile, *, test: str, update: bool, session: Session) -> None:
+    def __init__(
+        self,
+        file: GoldenFile,
+        *,
+        test: str,
+        update: bool,
+        session: Session,
+        parts: Parts | None = None,
+        where: str = "",
+    ) -> None:
         self._file = file
         self._test = test
         self._update = update
         self._session = session
+        self._parts = parts
+        self._where = where
         self._fresh: dict[str, Any] = {}
         self._checked: set[str] = set()
         self._counts: dict[str, int] = {}
@@ -113,6 +126,8 @@ class Golden:
     def journal(self, state: RunState, name: str | None = None, masks: Iterable[str] = ()) -> None:
         """Compare the journal of a run; the times (`at`) are masked."""
         __tracebackhide__ = True
+        if self._parts is not None:
+            self._parts.add_run(state)
         times = ["events.*.at: <str>"] if state.events else []
         self._check("journal", name, state, [*times, *masks])
 
@@ -144,13 +159,23 @@ class Golden:
                 )
             self._fresh[name] = actual
             self._checked.add(name)
+            self._hand_in(name, "written")
             return
         self._checked.add(name)
         expected = self._file.get(name)
         if expected is None:
+            self._hand_in(name, "missing", actual=actual, command=self._command)
             pytest.fail(self._missing(name), pytrace=False)
         if not expected.equals(actual):
+            sides = {"expected": expected.value, "actual": actual}
+            self._hand_in(name, "differs", **sides, command=self._command)
             pytest.fail(self._mismatch(name, expected, actual), pytrace=False)
+        self._hand_in(name, "same")
+
+    def _hand_in(self, name: str, status: str, **facts: Any) -> None:
+        if self._parts is not None:
+            part = GoldenPart(file=self._where, name=name, status=status, **facts)
+            self._parts.goldens.append(part)
 
     def _named(self, kind: str) -> str:
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
@@ -206,6 +231,13 @@ def golden_of(item: pytest.Item, passed: Callable[[], bool]) -> Iterator[Golden]
         file = GoldenFile(file_for(item, GOLDENS))
     except PluginError as error:
         pytest.fail(str(error), pytrace=False)
-    golden = Golden(file, test=item.nodeid, update=session.options.update, session=session)
+    golden = Golden(
+        file,
+        test=item.nodeid,
+        update=session.options.update,
+        session=session,
+        parts=parts_of(item),
+        where=os.path.relpath(file.path, item.config.rootpath),
+    )
     yield golden
     golden.finish(passed=passed())
