@@ -18,8 +18,6 @@ tells what that means when a run is resumed). The script itself counts as no les
 from __future__ import annotations
 
 import asyncio
-import keyword
-import re
 import socket
 import sys
 import tempfile
@@ -32,6 +30,7 @@ from synaptum import canonical
 from synaptum.errors import ConfigurationError, EncodingError, InvalidToolCallError
 from synaptum.schema.problems import MismatchError
 from synaptum.schema.validate import validate
+from synaptum.surfaces.functions import python_names, signature_line
 from synaptum.surfaces.process import (
     Capture,
     allowed_environment,
@@ -39,7 +38,7 @@ from synaptum.surfaces.process import (
     child,
     collect,
 )
-from synaptum.tools.base import CallBridge, MakesCalls, Tool, check_tool_names
+from synaptum.tools.base import CallBridge, Tool, check_tool_names
 from synaptum.vocabulary import Risk, ToolDefinition, ToolResult
 from synaptum.wording import ENGLISH, Wording, current_wording
 
@@ -157,7 +156,7 @@ class CodeTool:
         ):
             check_bound(f"code_tool {what}", value)
         self.catalogue = check_tool_names(t.tool if isinstance(t, CodeOnly) else t for t in tools)
-        self._functions = _python_names(self.catalogue)
+        self._functions = python_names(self.catalogue)
         self._deadline = deadline
         self._max_calls = max_calls
         self._max_output = max_output_bytes
@@ -348,27 +347,9 @@ def _write(writer: asyncio.StreamWriter, message: Mapping[str, Any]) -> None:
     writer.write(canonical.wire_bytes(message) + b"\n")
 
 
-def _python_names(tools: Iterable[Tool]) -> dict[str, Tool]:
-    names: dict[str, Tool] = {}
-    for tool in tools:
-        if isinstance(tool, MakesCalls):
-            msg = f"{tool.name!r} runs scripts itself; a script cannot run another."
-            raise ConfigurationError(msg)
-        name = re.sub(r"\W", "_", tool.name)
-        name = f"_{name}" if name[:1].isdigit() or keyword.iskeyword(name) else name
-        if name in names or name == "ToolError":
-            msg = (
-                f"Two functions of scripts would be called {name!r} ({tool.name!r} is one): rename"
-                " one, or give one MCP server a prefix=."
-            )
-            raise ConfigurationError(msg)
-        names[name] = tool
-    return names
-
-
 def _definition(name: str, functions: Mapping[str, Tool], wording: Wording) -> ToolDefinition:
     words = wording.surfaces
-    lines = "\n".join(_line(python, tool.definition) for python, tool in functions.items())
+    lines = "\n".join(signature_line(python, tool.definition) for python, tool in functions.items())
     definitions = [tool.definition for tool in functions.values()]
     return ToolDefinition(
         name,
@@ -382,29 +363,3 @@ def _definition(name: str, functions: Mapping[str, Tool], wording: Wording) -> T
         risk=max([Risk.HARD_WRITE, *(d.risk for d in definitions)]),
         idempotent=all(d.idempotent for d in definitions),
     )
-
-
-def _line(python: str, definition: ToolDefinition) -> str:
-    properties: Mapping[str, Any] = definition.parameters.get("properties", {})
-    required = definition.parameters.get("required", ())
-    shown = ", ".join(
-        f"{name}: {_type(schema)}{'' if name in required else _default(schema)}"
-        for name, schema in properties.items()
-    )
-    text = " ".join(definition.description.split())
-    return f"- {python}({shown}): {text}" if text else f"- {python}({shown})"
-
-
-def _type(schema: Any) -> str:
-    if not isinstance(schema, Mapping):
-        return "any"
-    if isinstance(schema.get("enum"), list):
-        return " | ".join(canonical.wire_text(value) for value in schema["enum"])
-    words = schema.get("type", "any")
-    return words if isinstance(words, str) else " | ".join(words)
-
-
-def _default(schema: Any) -> str:
-    if isinstance(schema, Mapping) and "default" in schema:
-        return f" = {canonical.wire_text(schema['default'])}"
-    return " (optional)"

@@ -23,8 +23,11 @@ import inspect
 import json
 import linecache
 import os
+import select
+import signal
 import socket
 import sys
+import threading
 import traceback
 from collections import deque
 from types import CodeType
@@ -160,9 +163,18 @@ def told(error: BaseException) -> str:
     return "".join([*lines, *traceback.format_exception_only(error)]).strip()
 
 
+def end_with_the_parent(link: socket.socket) -> None:
+    """Kill this process and what it started once the parent is gone, killed ones included."""
+    poll = select.poll()
+    poll.register(link, 0)  # only the end of the other side is waited for
+    poll.poll()
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
 def main() -> None:
     """Take one script from the parent, run it, say how it ended."""
     link = socket.socket(fileno=int(sys.argv[1]))
+    threading.Thread(target=end_with_the_parent, args=(link,), daemon=True).start()
     received = b""
     while b"\n" not in received:
         data = link.recv(65536)

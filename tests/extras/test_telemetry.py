@@ -156,3 +156,22 @@ async def test_a_resumed_step_that_has_only_its_end_still_has_a_span(spans):
 async def test_the_global_tracer_is_the_default():
     items = [dataclasses.replace(step) for step in conversation(1)]
     assert [item async for item in traced(iterate(items))] == items
+
+
+async def test_the_call_of_a_script_is_a_span_below_the_scripts(spans):
+    steps = list(conversation(1))
+    script = [dataclasses.replace(s, step_id="000001-tool", step_seq=1) for s in steps[2:]]
+    inner = [
+        dataclasses.replace(
+            s, step_id="000002-tool", step_seq=2, meta={"within": "000001-tool", "number": 0}
+        )
+        for s in steps[2:]
+    ]
+
+    await consume([*steps[:2], script[0], *inner, script[1]], spans.tracer)
+
+    _, call, outer, run = spans()
+    assert call.attributes["synaptum.step_id"] == "000002-tool"
+    assert call.parent.span_id == outer.context.span_id
+    assert outer.attributes["synaptum.step_id"] == "000001-tool"
+    assert outer.parent.span_id == run.context.span_id
