@@ -271,3 +271,19 @@ def test_a_server_that_is_not_there_is_one_sentence(unrecorded):
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*No server answers at http://127.0.0.1:9*"])
     assert not (folder / "exchange.yaml").exists()
+
+
+def test_a_case_can_be_skipped_by_what_it_shows(corpus):
+    corpus.makeconftest("""
+        import pytest
+
+        def pytest_collection_modifyitems(items):
+            for item in items:
+                if "call-index-zero" in item.case.flags:
+                    item.add_marker(pytest.mark.skip(reason="not claimed"))
+        """)
+
+    result = corpus.runpytest("corpus", "-rs")
+
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["SKIPPED*not claimed"])
