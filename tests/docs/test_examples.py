@@ -1,17 +1,23 @@
-"""Every example in the documentation runs.
+"""Every example in the documentation runs, or says on the page why it does not.
 
-A page is a folder. A block with a file name after its language (```python test_x.py) is that
-file; a Python block without one is a script of its own; a YAML block without one must be
-readable. ```sh run is executed in the folder, in the page's order. After the last block
-the folder's own tests must pass. Other shell blocks are for a machine we do not have
-(they fetch or record): the options and commands they name must exist.
+A page is a folder. A block with a file name after its language (```python test_x.py, ```ini
+pytest.ini) is that file. Without a name, Python is a script of its own, and YAML, TOML, ini and
+JSON must be readable. ```sh run is executed in the folder, in the page's order; ```sh run corpus
+the same, with a copy of the corpus in it. After the last block the folder's own tests must pass.
+
+```sh not run: REASON is for a machine we do not have here (a live server, an index of packages).
+Its options, scripts and commands must exist all the same, and its shell must parse. Blocks of
+text, differences and output are prose to us.
 """
 
+import configparser
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -20,10 +26,23 @@ from support.markdown import Block, blocks_of
 from pytest_synaptum import strict_yaml
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "examples").rglob("*.md")),
+]
 
-#: Languages that are prose to us: pictures, output, fragments of a test file or of JSON.
-NOT_RUN = {"text", "toml", "ini", "diff", "json", "markdown", "jinja", "mermaid"}
+#: Languages that are prose to us: pictures, output, templates.
+PROSE = {"text", "diff", "markdown", "jinja"}
+
+
+def parse_ini(text: str) -> None:
+    configparser.ConfigParser(interpolation=None).read_string(text)
+
+
+#: Languages of files; without a name such a block must be readable.
+READ_BY = {"ini": parse_ini, "toml": tomllib.loads, "json": json.loads}
 
 
 EXAMPLES: dict[str, list[Path]] = {}
@@ -63,7 +82,9 @@ def bring_recordings(target: Path) -> None:
 
 def carry_out(block: Block, folder: Path) -> None:
     named = block.words[0] if block.words else ""
-    if block.language in {"python", "yaml"} and named:
+    if block.language == "sh":
+        carry_out_shell(block, folder)
+    elif block.language in {"python", "yaml", *READ_BY} and named:
         target = folder / named
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(block.text, encoding="utf-8")
@@ -72,10 +93,24 @@ def carry_out(block: Block, folder: Path) -> None:
         run([sys.executable, "-W", "error", "-c", block.text], folder, block.where)
     elif block.language == "yaml":
         strict_yaml.load(block.text, source=block.where)
-    elif block.language == "sh" and named == "run":
-        run(["bash", "-euc", block.text], folder, block.where)
+    elif block.language in READ_BY:
+        READ_BY[block.language](block.text)
     else:
-        assert block.language in {"sh", *NOT_RUN}, f"{block.where}: {block.language}"
+        assert block.language in PROSE, f"{block.where}: {block.language}"
+
+
+def carry_out_shell(block: Block, folder: Path) -> None:
+    if block.words[:2] == ("not", "run:"):
+        assert len(block.words) > 2, f"{block.where}: not run, and no reason is given"
+        run(["bash", "-nc", block.text], folder, block.where)
+        return
+    assert block.words in {("run",), ("run", "corpus")}, (
+        f"{block.where}: say how this shell block is run: `sh run`, `sh run corpus`, or"
+        " `sh not run: REASON`"
+    )
+    if "corpus" in block.words and not (folder / "corpus").exists():
+        shutil.copytree(ROOT / "corpus", folder / "corpus")
+    run(["bash", "-euc", block.text], folder, block.where)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
