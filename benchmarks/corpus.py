@@ -22,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import timeit
 from pathlib import Path
 
@@ -119,7 +120,7 @@ def a_golden(size: int) -> object:
 
 
 INLINE = """
-import json, pathlib, sys, timeit
+import json, pathlib, time, timeit
 from inline_snapshot import snapshot
 
 VALUE, EQUAL = (json.loads(pathlib.Path("value.json").read_text()) for _ in range(2))
@@ -127,9 +128,15 @@ STORED = snapshot(EQUAL)
 
 def test_it():
     assert VALUE == STORED
+    calls = (lambda: VALUE == STORED, lambda: VALUE == EQUAL)
     theirs, plain = (
-        min(timeit.repeat(call, number=300, repeat=15))
-        for call in (lambda: VALUE == STORED, lambda: VALUE == EQUAL)
+        min(times)
+        for times in zip(
+            *(
+                [timeit.timeit(call, number=300, timer=time.process_time) for call in calls]
+                for _ in range(25)
+            )
+        )
     )
     pathlib.Path("ratio").write_text(str(theirs / plain))
 """
@@ -174,12 +181,16 @@ def compare() -> None:
         "ours": lambda: expected.equals(equal),
         "syrupy": with_syrupy,
     }
-    best: dict[str, float] = {}
     for name, call in rounds.items():
         if not call():
             sys.exit(f"{name} does not hold two equal values for equal")
-        number = max(20, int(0.05 / max(timeit.timeit(call, number=5) / 5, 1e-7)))
-        best[name] = min(timeit.repeat(call, number=number, repeat=9)) / number
+    best = dict.fromkeys(rounds, float("inf"))
+    # In turns, so that a slow moment of the machine is everybody's.
+    for _ in range(25):
+        for name, call in rounds.items():
+            number = 20 if name == "syrupy" else 500
+            took = timeit.timeit(call, number=number, timer=time.process_time) / number
+            best[name] = min(best[name], took)
     # In a process of its own, so only its ratio can be compared.
     best["inline-snapshot"] = inline_snapshot_ratio(value) * best["plain =="]
     print(f"a golden of {len(json.dumps(value)):,} bytes, loaded, compared with an equal one:")

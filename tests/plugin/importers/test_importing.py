@@ -150,9 +150,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_secrets_do_not_come_along(tmp_path: Path) -> None:
     key = "sk-" + "a1B2" * 10
     (tmp_path / "one.json").write_text(
-        public(
-            request={"model": "m", "messages": [{"role": "user", "content": f"My key: {key}"}]}
-        ),
+        public(request={"model": "m", "messages": [{"role": "user", "content": f"My key: {key}"}]}),
         encoding="utf-8",
     )
 
@@ -214,7 +212,10 @@ def test_flags_are_read_off_the_bytes() -> None:
     assert flags_of(chat_body("Hi.")) == ("text",)
     assert flags_of(chat_body("Cut", finish_reason="length")) == ("finish-length", "text")
     assert flags_of(*chat_stream(["Hi."])) == ("usage-last-chunk", "text", "stream")
-    assert flags_of(*chat_stream(["Hi."], finish_reason=None, usage=None, done=False))[0] == "stream-lost"
+    assert (
+        flags_of(*chat_stream(["Hi."], finish_reason=None, usage=None, done=False))[0]
+        == "stream-lost"
+    )
     assert flags_of(b'{"error": {"message": "no"}}', status=400) == ("error-status",)
     assert flags_of(b"<html>", status=502) == ("error-no-json", "error-status")
     assert flags_of(b'{"error": {"message": "no"}}') == ("error-in-200",)
