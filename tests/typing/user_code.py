@@ -46,6 +46,7 @@ from synaptum import (
     Disposition,
     Document,
     EncodingError,
+    ExitCode,
     FallbackModel,
     FinalStep,
     Finish,
@@ -86,10 +87,12 @@ from synaptum import (
     RunState,
     Sampling,
     Session,
+    Skills,
     SqliteCheckpointer,
     Step,
     StreamEvent,
     StreamStart,
+    SurfaceRun,
     SynaptumError,
     SystemClock,
     Text,
@@ -112,14 +115,19 @@ from synaptum import (
     Usage,
     Wording,
     cap_tool_output,
+    code_only,
+    code_tool,
+    command_tool,
     deferred,
     economy,
     fold,
     json_schema_for,
+    lint_tools,
     make_step_id,
     merece_la_pena,
     schema_for,
     select_tools,
+    surface_report,
     tool,
     unfold,
     worth_deferring,
@@ -160,6 +168,27 @@ async def use_of_tools() -> None:
     schema: Mapping[str, Any] = json_schema_for(transfer) if pays else schema_for(int | None)
     definition: ToolDefinition = transfer.definition
     print(parts, schema, definition.risk >= Risk.SOFT_WRITE)
+
+
+# Acting besides plain tools
+
+
+@command_tool("git", risk=Risk.READ, exit_codes={128: ExitCode("no repository", retryable=False)})
+def git_status(folder: Annotated[str, "Where the repository is"]) -> list[str]:
+    """Shows what has changed."""
+    return ["-C", folder, "status", "--porcelain"]
+
+
+def surfaces(folder: Path, state: RunState) -> Agent:
+    skills = Skills(folder)
+    code = code_tool([git_status, code_only(count_lines)], deadline=10.0)
+    for finding in lint_tools([git_status, code]):
+        print(finding)
+    run = SurfaceRun(
+        surface="code", state=state, operations={"git_status"}, server="local", right=True
+    )
+    print(surface_report([run]))
+    return Agent("a", model="openai-compatible:qwen3-8b", tools=[*skills.tools, code, git_status])
 
 
 # A gateway and its policy
