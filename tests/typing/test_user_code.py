@@ -27,7 +27,10 @@ def imported_from(package: str) -> list[str]:
 
 @pytest.mark.parametrize("package", [synaptum, pytest_synaptum])
 def test_every_public_name_stands_in_the_users_file(package):
-    assert sorted(imported_from(package.__name__)) == sorted(package.__all__)
+    imported, public = set(imported_from(package.__name__)), set(package.__all__)
+
+    assert public - imported == set(), f"use them in {FILE.name}"
+    assert imported - public == set(), "not public"
 
 
 def test_every_name_that_is_imported_there_is_used():
