@@ -21,6 +21,7 @@ import pytest
 
 from pytest_synaptum.corpus.wire_lint import lint, report
 from pytest_synaptum.report.parts import Parts
+from pytest_synaptum.resume.repeating import is_repeating
 from synaptum import canonical
 from synaptum.gateway.base import CallContext
 from synaptum.gateway.local import LocalGateway, Policy
@@ -253,7 +254,8 @@ def scripted_models(
 
     def model_double(*script: Any, **settings: Any) -> ModelDouble:
         double = ModelDouble(*script, **watching | settings)
-        made.append(double)
+        if not is_repeating():
+            made.append(double)
         return double
 
     yield model_double

@@ -84,6 +84,10 @@ class RecordedProvider:
         """Ask and give the answer's events as they come."""
         return self.http_model.stream(request, context)
 
+    def wire_body(self, request: Request, *, stream: bool) -> bytes:
+        """The body that would travel for a request."""
+        return self.http_model.wire_body(request, stream=stream)
+
     def gateway(self, tools: Iterable[Tool] = (), policy: Policy | None = None) -> LocalGateway:
         """A gateway to this model and to `tools`, for a `Session`."""
         return LocalGateway(

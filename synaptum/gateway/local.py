@@ -230,9 +230,16 @@ class LocalGateway:
 
     def model_configuration(self) -> object:
         """The model's own `configuration` (JSON), where it says one."""
+        return getattr(self._model_itself(), "configuration", None)
+
+    def wire_body(self, request: Request, *, stream: bool) -> bytes | None:
+        """The bytes that would travel for a request, where the model knows them; else None."""
+        make = getattr(self._model_itself(), "wire_body", None)
+        return None if make is None else cast("bytes", make(request, stream=stream))
+
+    def _model_itself(self) -> object:
         model = self._model if self._model is not None else self._stream
-        owner = getattr(model, "__self__", model)  # `model.complete` speaks for its model
-        return getattr(owner, "configuration", None)
+        return getattr(model, "__self__", model)  # `model.complete` speaks for its model
 
     async def _check(self, check: Check, context: CallContext) -> None:
         check = replace(check, run_id=context.run_id, step_id=context.step_id)

@@ -124,6 +124,13 @@ class HttpModel:
         """
         return self._dialect.configuration
 
+    def wire_body(self, request: Request, *, stream: bool) -> bytes:
+        """The body that would travel for a request. Raises `UnsupportedRequestError`."""
+        prefix = f"{self.name}:"
+        if request.model.startswith(prefix):  # it names the provider and never travels
+            request = replace(request, model=request.model.removeprefix(prefix))
+        return self._dialect.body(request, stream=stream)
+
     def named(self, name: str) -> NamedModel:
         """This server asked for the model `name`, whatever a request says; for a fallback."""
         from synaptum.models.fallback import NamedModel
@@ -203,10 +210,7 @@ class HttpModel:
     async def _send(
         self, request: Request, context: CallContext | None, *, stream: bool
     ) -> HttpReply:
-        prefix = f"{self.name}:"
-        if request.model.startswith(prefix):  # it names the provider and never travels
-            request = replace(request, model=request.model.removeprefix(prefix))
-        body = self._dialect.body(request, stream=stream)
+        body = self.wire_body(request, stream=stream)
         return await self._transport.send(
             HttpRequest(
                 method="POST",

@@ -1,0 +1,288 @@
+"""Single runs for the check: the straight one, its repetition, and stopped and resumed ones.
+
+Each run is a world of its own: a store on a fresh place, a fresh view of the answers, and tools
+that are really run. Stops inside this process share the outside world (the gateway's tools)
+over the stop, as a crash does not undo what was done; a killed process takes what it held in
+memory with it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_synaptum.resume import findings, judge
+from pytest_synaptum.resume.baseline import Baseline, Journals, read_journals
+from pytest_synaptum.resume.boundaries import Cell
+from pytest_synaptum.resume.children import run_in_child
+from pytest_synaptum.resume.passage import End, Setup, passage
+from pytest_synaptum.resume.repeating import repeating
+from pytest_synaptum.resume.report import Finding, ResumeReport
+from pytest_synaptum.resume.scripts import unknown_fate
+from pytest_synaptum.resume.stops import KILLS, Gate, Stop
+from pytest_synaptum.resume.stores import GatedStore, close_store, is_ours
+from pytest_synaptum.resume.tape import RecordingGateway, ReplayingGateway, Tape
+from pytest_synaptum.resume.variants import refuses_another
+from pytest_synaptum.resume.world import World
+from synaptum.errors import ConfigurationError, JournalError
+from synaptum.vocabulary import ModelStep, Phase
+
+__all__ = ["NOT_WRITTEN", "SAME_PROCESS", "Place", "Runner", "answered_in"]
+
+#: After these the run goes on with the store and the agent that are there, as a server does;
+#: after the others both are made anew, as by a process that starts again.
+SAME_PROCESS = frozenset({Stop.ENDED, Stop.IN_STREAM, Stop.CANCELLED})
+
+#: Of these the write at the boundary did not happen.
+NOT_WRITTEN = frozenset({Stop.BEFORE, Stop.IN_STREAM, Stop.KILLED_BEFORE, Stop.KILLED_EFFECT})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A world, and the folder of its store."""
+
+    world: World
+    folder: Path
+
+
+class Runner:
+    """Makes runs of one agent with one task.
+
+    Attributes:
+        report: what was counted so far.
+        baseline: the straight run, once there was one.
+        outlives: whether the store knows a run when it is opened a second time.
+    """
+
+    def __init__(self, setup: Setup, folder: Path) -> None:
+        self.setup = setup
+        self.report = ResumeReport()
+        self.baseline: Baseline
+        self.outlives = False
+        self._folder = folder
+        self._token = secrets.token_hex(4)
+        self._count = 0
+        self._wire: Any = None
+
+    def new(self) -> Place:
+        """A world of its own."""
+        self._count += 1
+        folder = self._folder / str(self._count)
+        folder.mkdir()
+        return Place(World(f"check-{self._token}-{self._count}"), folder)
+
+    async def straight(self) -> Finding | None:
+        """Run without a stop, and find out whether the store outlives the process."""
+        place, tape, gate = self.new(), Tape(), Gate()
+        store = self.setup.open_store(place.folder)
+        try:
+            inner = self.setup.gateway()
+            gateway = RecordingGateway(inner, place.world, gate, tape)
+            end = await self.run_once(place.world, store, gateway, gate)
+            if isinstance(end.error, ConfigurationError | JournalError):
+                raise end.error
+            journals = await self.journals_of(store, place.world)
+        finally:
+            await close_store(store)
+        self._wire = getattr(inner, "wire_body", None)
+        self.baseline = Baseline.of(place.world, tape, journals, end)
+        again = self.setup.open_store(place.folder)
+        try:
+            self.outlives = bool((await again.load(place.world.run_id)).events)
+        finally:
+            await close_store(again)
+        return judge.kept_whole("the straight run", self.baseline.writes, journals)
+
+    async def repeat(self) -> Finding | None:
+        """Run a second time without a stop: what differs now has nothing to do with stopping."""
+        place, gate = self.new(), Gate()
+        place.world.is_repeat = True
+        where = "the same run again, not stopped"
+        store = self.setup.open_store(place.folder)
+        try:
+            with repeating():
+                inner = self.setup.gateway()
+                gateway = ReplayingGateway(inner, place.world, gate, self.baseline.tape)
+                end = await self.run_once(place.world, store, gateway, gate)
+            journals = await read_journals(store, place.world, self.baseline.journals)
+        finally:
+            await close_store(store)
+        return (
+            judge.same_events(where, self.baseline, place.world)
+            or judge.stray(where, self.baseline, place.world)
+            or judge.ended_alike(where, self.baseline, end, place.world)
+            or judge.same_journals(where, self.baseline, place.world, journals)
+            or judge.same_wire(where, self.baseline, self._wire, getattr(inner, "wire_body", None))
+        )
+
+    async def another_configuration(self) -> Finding | None:
+        """A run goes on with the configuration that began it, or not at all."""
+        place = self.new()
+        middle = len(self.baseline.writes) // 2
+        gate = Gate(middle, Stop.AFTER)
+        store = self.setup.open_store(place.folder)
+        try:
+            inner = self.setup.gateway()
+            gateway = ReplayingGateway(inner, place.world, gate, self.baseline.tape)
+            await self.run_once(place.world, store, gateway, gate)
+            return await refuses_another(self.setup, self.baseline, place.world, store, inner)
+        finally:
+            await close_store(store)
+
+    async def stopped(self, cell: Cell) -> Finding | None:
+        """Stop a run at a boundary, resume it, and compare."""
+        finding = await self._stop_and_resume(cell)
+        if finding is None:
+            return None
+        return findings.at(finding, cell)
+
+    async def _stop_and_resume(self, cell: Cell) -> Finding | None:
+        place, where = self.new(), str(cell)
+        world = place.world
+        store: Any
+        gate = Gate(cell.boundary.number, cell.stop)
+        agent = self.setup.agent()
+        if cell.stop in KILLS:
+            finding = self.kill(place, gate, cell)
+            if finding is not None:
+                return finding
+            inner = self.setup.gateway()
+            store = self.setup.open_store(place.folder)
+        else:
+            store = self.setup.open_store(place.folder)
+            inner = self.setup.gateway()
+            gateway = ReplayingGateway(inner, world, gate, self.baseline.tape)
+            end = await self.run_once(world, store, gateway, gate, agent)
+            if end.kind != "stopped" or world.strays:
+                await close_store(store)
+                return (
+                    judge.same_events(where, self.baseline, world)
+                    or judge.stray(where, self.baseline, world)
+                    or findings.not_stopped(where, world, end)
+                )
+        try:
+            if cell.stop not in SAME_PROCESS:
+                agent = self.setup.agent()
+                if cell.stop not in KILLS and self.outlives:
+                    await close_store(store)
+                    store = self.setup.open_store(place.folder)
+            return await self._resume(cell, where, world, store, inner, agent)
+        except JournalError as error:
+            return findings.store_failed(where, error)
+        finally:
+            await close_store(store)
+
+    async def _resume(
+        self, cell: Cell, where: str, world: World, store: Any, inner: Any, agent: Any
+    ) -> Finding | None:
+        number = cell.boundary.number
+        writes = self.baseline.writes[: number + (cell.stop not in NOT_WRITTEN)]
+        # What a store of ours keeps, its own tests hold: reading it back at the resume is enough.
+        reads_all = cell.stop in KILLS or not is_ours(store)
+        runs = list(self.baseline.journals)
+        at_stop: Journals = {}
+        if reads_all:
+            at_stop = await read_journals(store, world, runs)
+            finding = judge.kept_whole(where, writes, at_stop)
+            if finding is not None:
+                return finding
+        asked = len(world.asks)
+        gateway = ReplayingGateway(inner, world, Gate(), self.baseline.tape)
+        gated = GatedStore(store, Gate(), world.wrote)
+        end = await passage(
+            self.setup,
+            world,
+            gated,
+            gateway,
+            Gate(),
+            day=1,
+            settle=self.baseline.settled,
+            agent=agent,
+        )
+        self.count_repeats(world, asked)
+        journals: Journals | None = None
+        if reads_all:
+            journals = await self.journals_of(store, world)
+        else:
+            at_stop = {world.name_of(run_id): found for run_id, found in gated.found.items()}
+            writes = [key for key in writes if key[0] in at_stop]
+        return (
+            judge.kept_whole(where, writes, at_stop)
+            or judge.asked_once(where, world, asked, answered_in(at_stop))
+            or judge.effects_once(where, self.baseline, world)
+            or judge.uncertain_exactly(where, self.baseline, world, self.unknown(at_stop))
+            or judge.same_events(where, self.baseline, world)
+            or judge.stray(where, self.baseline, world)
+            or judge.ended_alike(where, self.baseline, end, world)
+            or self._same_journals(where, world, journals)
+        )
+
+    def _same_journals(self, where: str, world: World, journals: Journals | None) -> Finding | None:
+        if journals is not None:
+            finding = judge.kept_whole(where, world.acknowledged, journals)
+            if finding is not None:
+                return finding
+        if world.is_shifted:
+            return judge.same_output(where, self.baseline, world)
+        if journals is not None:
+            return judge.same_journals(where, self.baseline, world, journals)
+        return None
+
+    async def journals_of(self, store: Any, world: World) -> Journals:
+        """The journals of a run and of all sub-agents that wrote or were expected to."""
+        runs = ["run", *(run for run, _, _ in world.acknowledged)]
+        if hasattr(self, "baseline"):
+            runs += self.baseline.journals
+        return await read_journals(store, world, dict.fromkeys(runs))
+
+    async def run_once(
+        self, world: World, store: Any, gateway: Any, gate: Gate, agent: Any = None
+    ) -> End:
+        """The first passage of a run."""
+        gated = GatedStore(store, gate, world.wrote)
+        return await passage(self.setup, world, gated, gateway, gate, agent=agent)
+
+    def kill(self, place: Place, gate: Gate, cell: Cell) -> Finding | None:
+        """Run in a child that kills itself at the boundary."""
+        log = place.folder / "child.log"
+        world = place.world
+
+        async def life(descriptor: int) -> End:
+            world.log = descriptor
+            store = self.setup.open_store(place.folder)
+            gateway = ReplayingGateway(self.setup.gateway(), world, gate, self.baseline.tape)
+            return await self.run_once(world, store, gateway, gate)
+
+        status = run_in_child(life, log)
+        world.adopt(log.read_bytes())
+        if status == -9:
+            return None
+        error = log.with_suffix(".error")
+        told = error.read_text(encoding="utf-8") if error.exists() else ""
+        return findings.not_killed(str(cell), status, told)
+
+    def unknown(self, journals: Journals) -> set[tuple[str, str]]:
+        """Calls that were begun, as far as the journal knows, and may not be repeated."""
+        ran = set(self.baseline.world.effects)
+        fates = ((run, unknown_fate(events)) for run, events in journals.items())
+        open_calls = {(run, step.step_id) for run, step in fates if step is not None}
+        return open_calls & ran
+
+    def count_repeats(self, world: World, asked: int) -> None:
+        """Count what was done again, in its right."""
+        again = set(world.asks[:asked]) & set(world.asks[asked:])
+        self.report.asked_again += len(again)
+        self.report.uncertain += len(world.uncertain)
+        self.report.run_again += sum(times - 1 for times in world.times_run().values())
+
+
+def answered_in(journals: Journals) -> set[tuple[str, str]]:
+    """The steps whose answer is on record."""
+    return {
+        (run, event.step_id)
+        for run, events in journals.items()
+        for event in events
+        if isinstance(event, ModelStep) and event.phase is Phase.COMPLETED
+    }
