@@ -9,6 +9,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pytest_synaptum.contracts.checkpointer import CheckpointerContract
+    from pytest_synaptum.contracts.gateway import GatewayContract
+    from pytest_synaptum.contracts.provider import ProviderContract
     from pytest_synaptum.doubles import (
         ModelDouble,
         breaks,
@@ -23,12 +26,48 @@ if TYPE_CHECKING:
         slow,
         thinks,
     )
+    from pytest_synaptum.resume.fixture import check_resume
+    from pytest_synaptum.resume.protocol import AnyAgent, Probe
+    from pytest_synaptum.resume.report import ResumeReport
+    from pytest_synaptum.resume.stops import Stop
     from pytest_synaptum.trajectories import trajectory
 
+_HOMES = {
+    "AnyAgent": "resume.protocol",
+    "CheckpointerContract": "contracts.checkpointer",
+    "GatewayContract": "contracts.gateway",
+    "ModelDouble": "doubles",
+    "Probe": "resume.protocol",
+    "ProviderContract": "contracts.provider",
+    "ResumeReport": "resume.report",
+    "Stop": "resume.stops",
+    "breaks": "doubles",
+    "calls": "doubles",
+    "check_resume": "resume.fixture",
+    "cut": "doubles",
+    "denies": "doubles",
+    "drops": "doubles",
+    "fails": "doubles",
+    "filtered": "doubles",
+    "refuses": "doubles",
+    "says": "doubles",
+    "slow": "doubles",
+    "thinks": "doubles",
+    "trajectory": "trajectories",
+}
+
 __all__ = [
+    "AnyAgent",
+    "CheckpointerContract",
+    "GatewayContract",
     "ModelDouble",
+    "Probe",
+    "ProviderContract",
+    "ResumeReport",
+    "Stop",
     "breaks",
     "calls",
+    "check_resume",
     "cut",
     "denies",
     "drops",
@@ -41,13 +80,9 @@ __all__ = [
     "trajectory",
 ]
 
-_HOMES = dict.fromkeys(__all__, "pytest_synaptum.doubles") | {
-    "trajectory": "pytest_synaptum.trajectories"
-}
-
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    return getattr(importlib.import_module(f"pytest_synaptum.{_HOMES[name]}"), name)

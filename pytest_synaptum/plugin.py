@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_synaptum.recorded import RecordedHttp, RecordedProvider
     from pytest_synaptum.recording import Recording
     from pytest_synaptum.report.parts import ReportDoor
+    from pytest_synaptum.resume.fixture import ResumeCheck
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -241,6 +242,14 @@ def synaptum_golden(request: pytest.FixtureRequest) -> Iterator[Golden]:
 
     with golden_of(request.node, lambda: _passed(request.node)) as golden:
         yield golden
+
+
+@pytest.fixture
+def resume_check(request: pytest.FixtureRequest) -> ResumeCheck:
+    """A run stopped anywhere, in any way, ends as the one that was not stopped."""
+    from pytest_synaptum.resume.fixture import ResumeCheck
+
+    return ResumeCheck(request.node)
 
 
 def _passed(item: pytest.Item) -> bool:
