@@ -1,4 +1,4 @@
-"""Tools of MCP servers, on the official `mcp` SDK (extra `synaptum[mcp]`)."""
+"""Tools of MCP servers, on the official `mcp` SDK (extra `pytest-synaptum[mcp]`)."""
 
 from synaptum.mcp.servers import MCPTool, MCPTools
 

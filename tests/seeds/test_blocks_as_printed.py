@@ -145,7 +145,7 @@ def test_the_extra_that_is_installed_for_mcp_exists():
 @pytest.mark.asyncio
 @pytest.mark.skipif(
     importlib.util.find_spec("mcp") is None or importlib.util.find_spec("mcp_server_git") is None,
-    reason="needs the extra synaptum[mcp] and mcp-server-git",
+    reason="needs the extra pytest-synaptum[mcp] and mcp-server-git",
 )
 async def test_the_tools_of_a_git_server_are_an_agents(tmp_path, monkeypatch):
     import subprocess
@@ -198,7 +198,7 @@ async def test_the_direct_transport_and_its_stream():
 
 
 @pytest.mark.skipif(
-    importlib.util.find_spec("axonium") is None, reason="needs the extra synaptum[axonium]"
+    importlib.util.find_spec("axonium") is None, reason="needs the extra pytest-synaptum[axonium]"
 )
 def test_the_bridge_to_a_platform_stands_in_a_gateway(monkeypatch):
     monkeypatch.setenv("AXONIUM_API_KEY", "key")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("mcp", reason="needs the extra synaptum[mcp]")
+pytest.importorskip("mcp", reason="needs the extra pytest-synaptum[mcp]")
 
 from market_analyst import analyst, market
 from support.agents import final_of

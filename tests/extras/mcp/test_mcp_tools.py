@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-pytest.importorskip("mcp", reason="needs the extra synaptum[mcp]")
+pytest.importorskip("mcp", reason="needs the extra pytest-synaptum[mcp]")
 
 from synaptum.errors import (
     ConfigurationError,

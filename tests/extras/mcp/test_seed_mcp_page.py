@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-pytest.importorskip("mcp", reason="needs the extra synaptum[mcp]")
+pytest.importorskip("mcp", reason="needs the extra pytest-synaptum[mcp]")
 pytest.importorskip("mcp_server_git", reason="needs mcp-server-git")
 
 from synaptum.agent import Agent
