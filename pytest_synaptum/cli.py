@@ -47,6 +47,10 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "Check every case without running it.",
         "synaptum-corpus lint --corpus corpus",
     ),
+    "index": (
+        "Write the list of all cases, for runners in other languages.",
+        "synaptum-corpus index --dry-run",
+    ),
     "import": (
         "Make cases of vcrpy cassettes, HAR files, our own cassettes.",
         "synaptum-corpus import tests/cassettes --into corpus --dry-run",
@@ -88,7 +92,8 @@ _KEYS: Final = "A live server's key comes from SYNAPTUM_API_KEY, never from the 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status."""
-    arguments = _parser().parse_args(argv)
+    given = list(sys.argv[1:] if argv is None else argv)
+    arguments = _parser(given).parse_args(given)
     command = importlib.import_module(f"pytest_synaptum.commands.{arguments.command}_command")
     try:
         status = int(command.run(arguments))
@@ -105,7 +110,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser; only a command that is named is imported, for what it takes."""
     examples = "\n".join(f"  {example}" for _, example in COMMANDS.values())
     parser = argparse.ArgumentParser(
         prog="synaptum-corpus",
@@ -124,7 +130,8 @@ def _parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         add_output_arguments(one)
-        importlib.import_module(f"pytest_synaptum.commands.{name}_command").add_arguments(one)
+        if name in given:
+            importlib.import_module(f"pytest_synaptum.commands.{name}_command").add_arguments(one)
     return parser
 
 

@@ -12,6 +12,7 @@ from pytest_synaptum.cassette.format import load_cassette
 from pytest_synaptum.commands.output import FOUND_WRONG, Output
 from pytest_synaptum.corpus.case import CASE_FILE, Case, load_case
 from pytest_synaptum.corpus.flags import FLAGS_FILE, load_flags
+from pytest_synaptum.corpus.index import index_problems
 from pytest_synaptum.corpus.tree import add_corpus_argument, cases_below
 from pytest_synaptum.corpus.wire_lint import lint
 from pytest_synaptum.errors import PluginError
@@ -43,6 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             cases.append(case)
     problems += _unused_flags(flags.sentences, cases)
+    problems += index_problems(corpus, cases)
     out = Output(arguments)
     if out.as_json:
         out.json({"cases": len(cases), "problems": problems})
