@@ -17,7 +17,7 @@ __all__ = ["Options", "add_options", "in_ci", "read_options"]
 
 _FLAGS = {
     "record": "Record the tests whose cassette is absent, and corpus cases without an exchange.",
-    "rerecord": "Rewrite the cassette of every selected test.",
+    "rerecord": "Rewrite the cassette of every selected test, and say what changed.",
     "update": "Write the goldens of the tests that ran.",
     "strict": "Unused exchanges and unused goldens fail (the default when CI is set).",
     "force": "Record or update although CI is set; keep answers of status 429 and 5xx.",
@@ -30,7 +30,7 @@ _VALUES = {
     ),
     "server": ("local", "Start the embedded server and record from it."),
     "corpus": ("DIR", "Where the corpus cases live (default: corpus)."),
-    "report": ("FILE.html", "Write one self-contained page of the run."),
+    "report": ("FILE.html", "Write the run as one HTML page that opens offline."),
 }
 
 

@@ -16,7 +16,8 @@ import pytest
 from pytest_synaptum import hookspecs
 from pytest_synaptum.marker import MARKER_HELP, check_marks, marker_of
 from pytest_synaptum.options import add_options, read_options
-from pytest_synaptum.session import REPORTS, Session, Tally, session_of, set_session, summary_lines
+from pytest_synaptum.session import REPORTS, Session, Tally, session_of, set_session
+from pytest_synaptum.terminal import TerminalPlugin, attach
 
 if TYPE_CHECKING:
     from pytest_synaptum.golden.fixture import Golden
@@ -41,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER_HELP)
     session = Session(config, read_options(config))
     set_session(config, session)
+    config.pluginmanager.register(TerminalPlugin(config))
     if session.options.report is not None and not hasattr(config, "workerinput"):
         from pytest_synaptum.report.collecting import PagePlugin
 
@@ -68,12 +70,14 @@ def pytest_runtest_makereport(
     """Keep the outcome of each phase where fixtures find it at teardown."""
     report = yield
     item.stash.setdefault(REPORTS, {})[report.when] = report
+    if report.when == "teardown":
+        attach(item, report)
     if session_of(item.config).options.report is not None:
-        from pytest_synaptum.report.collecting import attach, learn
+        from pytest_synaptum.report.collecting import attach_part, learn
 
         learn(item)
         if report.when == "teardown":
-            attach(item, report)
+            attach_part(item, report)
     return report
 
 
@@ -199,7 +203,10 @@ def synaptum_recording(
 
 @pytest.fixture
 def recorded_provider(synaptum_recording: Recording) -> RecordedProvider:
-    """A model whose exchanges with a live server are recorded once and replayed from then on."""
+    """A model whose exchanges with a live server are recorded once and replayed from then on.
+
+    `complete`, `stream`, `gateway(tools=, policy=)`, `model`, `exchanges`.
+    """
     from pytest_synaptum.recorded import RecordedProvider
 
     return RecordedProvider(synaptum_recording)
@@ -207,7 +214,10 @@ def recorded_provider(synaptum_recording: Recording) -> RecordedProvider:
 
 @pytest.fixture
 def recorded_http(synaptum_recording: Recording) -> Iterator[RecordedHttp]:
-    """The same for any HTTP client in the test's process, for as long as the test runs."""
+    """Any HTTP client of the test's process (`openai`, `httpx` ...), recorded and replayed.
+
+    Send to `recorded_http.base_url`; it captures for as long as the test runs.
+    """
     from pytest_synaptum.recorded import RecordedHttp
 
     with RecordedHttp.capturing(synaptum_recording) as http:
@@ -216,7 +226,10 @@ def recorded_http(synaptum_recording: Recording) -> Iterator[RecordedHttp]:
 
 @pytest.fixture
 def model_double(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
-    """A model that answers from a script: `model_double("Hello", calls("search", q="x"))`."""
+    """A model that answers from a script: `model_double(calls("search", q="x"), "Found.")`.
+
+    The items are of `pytest_synaptum`; turns that nobody asked for fail the test.
+    """
     from pytest_synaptum.doubles import scripted_models
     from pytest_synaptum.report.parts import parts_of
 
@@ -237,7 +250,10 @@ def synaptum_report(request: pytest.FixtureRequest) -> ReportDoor:
 
 @pytest.fixture
 def synaptum_golden(request: pytest.FixtureRequest) -> Iterator[Golden]:
-    """Compare values with this test's golden file: `synaptum_golden.check(value)`."""
+    """Compare values with this test's golden file: `synaptum_golden.check(value)`.
+
+    Also `wire`, `response`, `events`, `journal`, `catalogue`; `--synaptum-update` writes.
+    """
     from pytest_synaptum.golden.fixture import golden_of
 
     with golden_of(request.node, lambda: _passed(request.node)) as golden:

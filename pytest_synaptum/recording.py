@@ -19,11 +19,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from pytest_synaptum.capture import guard
+from pytest_synaptum.cassette.changes import read_before, wrote
 from pytest_synaptum.cassette.format import Cassette, load_cassette, parse_cassette
 from pytest_synaptum.cassette.match import Matcher, body_value
 from pytest_synaptum.cassette.player import Player
-from pytest_synaptum.cassette.recorder import Recorder
-from pytest_synaptum.cassette.writing import dump_cassette, write_atomically
+from pytest_synaptum.cassette.recorder import Recorder, Slot
+from pytest_synaptum.cassette.writing import about_exchange, dump_cassette, write_atomically
 from pytest_synaptum.errors import PluginError
 from pytest_synaptum.exchange import Exchange
 from pytest_synaptum.live import LiveServer, hint_for, live_server
@@ -32,6 +33,7 @@ from pytest_synaptum.naming import inside
 from pytest_synaptum.redact import Redactor
 from pytest_synaptum.report.parts import Parts, parts_of
 from pytest_synaptum.session import REPORTS, Session, session_of
+from pytest_synaptum.terminal import LINES, say
 from synaptum.clock import SystemClock, isoformat
 from synaptum.errors import is_retryable_status
 
@@ -72,7 +74,7 @@ class Recording:
         self.recorder: Recorder | None = None
         self.player: Player | None = None
         if self._is_to_be_recorded():
-            self.recorder = Recorder()
+            self.recorder = Recorder(ended=self._show)
         else:
             self.player = self._play(self._load())
 
@@ -129,6 +131,25 @@ class Recording:
             parts.unused += [
                 f"{entry.name}, {entry.method} {entry.path}" for entry in self.player.unused()
             ]
+
+    def _show(self, slot: Slot) -> None:
+        """Tell the terminal of an exchange that was recorded, as it comes."""
+        if self.recorder is None or slot.status is None:
+            return
+        self._redactor.learn(slot.request.headers)
+        number = self.recorder.slots.index(slot) + 1
+        line = _line(self._redactor.exchange(slot.exchange()))
+        say(self.item.config, f"  {self.item.name}: exchange {number} recorded, {line}")
+
+    def tell(self) -> None:
+        """Leave a line for each exchange, which `-v` shows behind the test."""
+        config = self.item.config
+        if config.get_verbosity() < 1:
+            return
+        if self.recorder is not None and not hasattr(config, "workerinput"):
+            return  # they were shown as they came
+        state = "replayed" if self.recorder is None else "recorded"
+        self.item.stash[LINES] = [f"{state} {_line(one)}" for one in self.exchanges()]
 
     def view(self) -> Player:
         """A fresh view of the exchanges so far, that counts for nothing: for runs repeated."""
@@ -193,6 +214,7 @@ class Recording:
         try:
             self._redactor.scan(exchanges, self.where)
             text = dump_cassette(exchanges, self._header(recorder, exchanges))
+            before = read_before(self._path)
             write_atomically(self._path, text)
         except PluginError as error:
             tally.kept_back.append(f"{self.where}: it still holds a secret")
@@ -207,6 +229,7 @@ class Recording:
             pytest.fail(msg, pytrace=False)
         self._session.written.add(self._path)
         tally.recorded += len(exchanges)
+        tally.wrote.append(wrote(self.where, exchanges, len(text.encode("utf-8")), before))
         if len(text) > _LARGE:
             tally.notes.append(
                 f"{self.where} has {len(text):,} characters, which nobody reviews: split the"
@@ -329,6 +352,7 @@ def open_recording(
     parts = parts_of(item)
     if parts is not None:
         recording.hand_in(parts)
+    recording.tell()
     recording.close(item.stash.get(REPORTS, {}).get("call"))
 
 
@@ -340,6 +364,15 @@ def redactor_of(config: pytest.Config) -> Redactor:
         for secret in ([named] if isinstance(named, str | re.Pattern) else named)
     ]
     return Redactor(secrets, (session_of(config).options.api_key_variable,))
+
+
+def _line(exchange: Exchange) -> str:
+    """An exchange in a line: what was asked and answered, how much and how long it took."""
+    about, response = about_exchange(exchange), exchange.response
+    if response is None:
+        return about
+    seconds = (response.headers_after_s or 0.0) + sum(response.delays_s)
+    return f"{about}; {len(response.body):,} bytes, {seconds:.1f} s"
 
 
 def _cassette_path(item: pytest.Item, marker: Marker, path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""What this run has done: counts, what is unused, what was kept back; one summary line.
+"""What this run has done: counts, what is unused, what was written and what was kept back.
 
 Under xdist every worker sends its `Tally` home as plain values and the controller adds
 them up, so that the line is printed once and is the same as without xdist.
@@ -6,7 +6,7 @@ them up, so that the line is printed once and is the same as without xdist.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import pytest
 
 from pytest_synaptum.options import Options
 
-__all__ = ["REPORTS", "Session", "Tally", "session_of", "set_session", "summary_lines"]
+__all__ = ["REPORTS", "Session", "Tally", "session_of", "set_session"]
 
 
 @dataclass(slots=True)
@@ -28,6 +28,7 @@ class Tally:
         seconds: time the recorded server took for the replayed answers.
         unused: one line for each recorded exchange that nobody asked for.
         unused_goldens: one line for each golden that no test checked.
+        wrote: one line for each cassette that was written: how much, and what changed.
         kept_back: one line for each cassette that was not written, with the reason.
     """
 
@@ -40,6 +41,7 @@ class Tally:
     seconds: float = 0.0
     unused: list[str] = field(default_factory=list)
     unused_goldens: list[str] = field(default_factory=list)
+    wrote: list[str] = field(default_factory=list)
     kept_back: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 

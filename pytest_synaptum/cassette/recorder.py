@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from urllib.parse import urlsplit
 
 from pytest_synaptum.cassette.writing import is_stream
@@ -31,12 +31,19 @@ def path_of(url: str) -> str:
 class Slot:
     """The place of one exchange while it is under way; its methods are called in order."""
 
-    def __init__(self, request: RecordedRequest, origin: str, clock: Clock) -> None:
+    def __init__(
+        self,
+        request: RecordedRequest,
+        origin: str,
+        clock: Clock,
+        ended: Callable[[Slot], None] | None = None,
+    ) -> None:
         self.request = request
         self.origin = origin
         self.status: int | None = None
         self.headers: tuple[tuple[str, str], ...] = ()
         self.is_over = False
+        self._ended = ended
         self._clock = clock
         self._last_s = clock.monotonic_s()
         self._headers_after_s = 0.0
@@ -64,6 +71,8 @@ class Slot:
             self._finish_chunk()
             self.is_over = True
             self._ending = ending
+            if self._ended is not None:
+                self._ended(self)
 
     def _finish_chunk(self) -> None:
         if self._begun:
@@ -125,12 +134,19 @@ class Slot:
 class Recorder:
     """The exchanges of one test while they are recorded.
 
+    Args:
+        clock: measures the delays.
+        ended: called with the place of each exchange that is over, by whoever read its end.
+
     Attributes:
         has_transport: whether `recorded_provider` brings its own exchanges.
     """
 
-    def __init__(self, clock: Clock | None = None) -> None:
+    def __init__(
+        self, clock: Clock | None = None, ended: Callable[[Slot], None] | None = None
+    ) -> None:
         self._clock = clock or SystemClock()
+        self._ended = ended
         self._lock = threading.Lock()
         self._slots: list[Slot] = []
         self.has_transport = False
@@ -144,7 +160,7 @@ class Recorder:
             headers=tuple((name.lower(), value) for name, value in headers),
             body=bytes(body),
         )
-        slot = Slot(request, f"{parts.hostname or ''}:{parts.port or ''}", self._clock)
+        slot = Slot(request, f"{parts.hostname or ''}:{parts.port or ''}", self._clock, self._ended)
         with self._lock:
             self._slots.append(slot)
         return slot

@@ -62,13 +62,20 @@ class CaseItem(pytest.Item):
         options = session.options
         absent = not self.case.exchange_path.is_file()
         if self.case.kind == "recorded" and (options.rerecord or (options.record and absent)):
+            from pytest_synaptum.cassette.changes import read_before, wrote
+            from pytest_synaptum.cassette.format import load_cassette
             from pytest_synaptum.corpus.recording import record_case
             from pytest_synaptum.corpus.servers import servers_for
 
             with servers_for(self.case, session) as url_for:
                 key = options.api_key if options.base_url is not None else None
+                before = read_before(self.case.exchange_path)
                 record_case(self.case, url_for(0), api_key=key, before_ask=url_for)
             session.tally.recorded += len(self.case.asks)
+            path = self.case.exchange_path
+            where = f"{self.case.shown_folder}/{path.name}"
+            new = load_cassette(path).exchanges()
+            session.tally.wrote.append(wrote(where, new, path.stat().st_size, before))
         update = options.update and is_reference(self.name)
         session.tally.goldens_checked += 1
         dialect = load_adapter(self.name, self.case.profile)

@@ -1,6 +1,6 @@
 """From a finished test to the page.
 
-`attach` runs where the test ran, and puts the test's part, clean and as JSON, on the report
+`attach_part` runs where the test ran, and puts the test's part, clean and as JSON, on the report
 of its teardown; xdist carries reports, so `PagePlugin` finds it in the controller as it does
 without xdist. Nothing is kept of a test between the two.
 """
@@ -26,7 +26,7 @@ from pytest_synaptum.report.payload import plain_test
 from pytest_synaptum.session import REPORTS
 from synaptum.clock import SystemClock, isoformat
 
-__all__ = ["PagePlugin", "attach", "learn"]
+__all__ = ["PagePlugin", "attach_part", "learn"]
 
 _ATTRIBUTE: Final = "synaptum_part"
 _COUNTED: Final = ("exchanges", "scripted", "runs", "goldens", "resumes")
@@ -93,6 +93,7 @@ class PagePlugin:
             size = len(text.encode("utf-8"))
             self._line = f"synaptum: the page of the run is {self.path} ({size:,} bytes)"
 
+    @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say where the page is."""
         terminalreporter.write_line(self._line, red=self._failed)
@@ -111,7 +112,7 @@ def _redactor(item: pytest.Item, parts: Parts) -> Redactor:
     return parts.redactor
 
 
-def attach(item: pytest.Item, report: pytest.TestReport) -> None:
+def attach_part(item: pytest.Item, report: pytest.TestReport) -> None:
     """Put a finished test's part on the report of its teardown."""
     parts = parts_of(item)
     if parts is None:
