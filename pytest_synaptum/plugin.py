@@ -146,14 +146,6 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
     return lines
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    """Print the summary line."""
-    for line in summary_lines(session_of(config).tally):
-        terminalreporter.write_line(line)
-
-
 @pytest.fixture
 def synaptum_base_url(request: pytest.FixtureRequest) -> str | None:
     """Base URL of the live server; override it to set it for a folder or a module."""
