@@ -331,8 +331,10 @@ class Run:
             )
         tool = self._plan.tools.get(call.name)
         idempotent = tool is not None and tool.definition.idempotent
+        # Whoever reads the journal is to know that calls of its own may follow.
+        kind = {"script": True} if self._plan.makes_calls(call.name) else {}
         return ToolStep(
-            **self._next("tool"),
+            **self._next("tool", kind),
             call=call,
             risk=self._plan.risk_of(call.name),
             idempotent=idempotent,

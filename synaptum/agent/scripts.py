@@ -2,8 +2,8 @@
 
 A tool that makes calls (`synaptum.tools.base.MakesCalls`) is one step, and each call it makes
 is another between that step's intent and its end, with `meta["within"]`, the step of the
-script, and `meta["number"]`, which of its calls it is, from 0. They are carried out one at a
-time, in the order in which the script asks.
+script, and `meta["number"]`, which of its calls it is, from 0. The intent of the script says
+`meta["script"]`. Calls are carried out one at a time, in the order in which the script asks.
 
 A script that was stopped is run again from its first line, and the calls that are on record are
 answered from there, one after another, as long as it makes the same ones. That is safe where

@@ -133,8 +133,8 @@ class CodeOnly:
 class CodeTool:
     """Runs scripts. Made by `code_tool`; its contract is `synaptum.tools.base.MakesCalls`.
 
-    `ToolResult.structured` of a script is `{"ending": ..., "calls": n}`: how it ended
-    (`finished`, `syntax_error`, `runtime_error`, `deadline`, `lost`) and how many calls it made.
+    `ToolResult.structured` of a script is `{"calls": n, "ending": ...}`: how many calls it made
+    and how it ended (`finished`, `syntax_error`, `runtime_error`, `deadline`, `lost`).
     """
 
     def __init__(
@@ -213,7 +213,7 @@ class CodeTool:
         if failed:
             text = f"{text}\n{self._reason(run)}" if text else self._reason(run)
         result = ToolResult.of(call_id, text or words.code_no_output, is_error=failed)
-        return replace(result, structured={"ending": run.ending, "calls": run.calls})
+        return replace(result, structured={"calls": run.calls, "ending": run.ending})
 
     def _reason(self, run: _Script) -> str:
         words = current_wording().surfaces
