@@ -21,10 +21,10 @@ from pytest_synaptum.errors import SecretFoundError
 from pytest_synaptum.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_synaptum.secrets import (
     KEY,
-    SHORTEST,
     Rule,
     environment_secrets,
     find_secrets,
+    is_telling,
     known_rule,
     shapes,
 )
@@ -93,6 +93,10 @@ class Redactor:
         self._known.update(environment_secrets(self._environ, *self._variables))
         self._rebuild()
 
+    def known(self) -> Iterator[str]:
+        """The texts that are known to be secrets and long enough to be told from words."""
+        return (secret for secret in self._known if is_telling(secret))
+
     def learn(self, headers: Iterable[tuple[str, str]]) -> None:
         """Take the credentials of a request for secrets wherever else they stand."""
         fresh = False
@@ -128,9 +132,7 @@ class Redactor:
     def holds_part(self, head: str, tail: str) -> bool:
         """Whether a word that was shortened in its middle, to `head` and `tail`, was a secret."""
         return self.holds_secret(head + tail) or any(
-            secret[:_TOLD] in head or secret[-_TOLD:] in tail
-            for secret in self._known
-            if len(secret) >= SHORTEST
+            secret[:_TOLD] in head or secret[-_TOLD:] in tail for secret in self.known()
         )
 
     def exchange(self, exchange: Exchange) -> Exchange:

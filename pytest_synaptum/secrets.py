@@ -6,6 +6,7 @@ ruin recordings. Everything is matched on bytes, in the spellings that JSON and 
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,8 +20,10 @@ __all__ = [
     "Rule",
     "environment_secrets",
     "find_secrets",
+    "is_telling",
     "known_rule",
     "shapes",
+    "spellings",
 ]
 
 KEY: Final = b"REDACTED-KEY"
@@ -140,12 +143,13 @@ def environment_secrets(environ: Mapping[str, str], *variables: str) -> Iterator
 
 
 def known_rule(secrets: Iterable[str], replacement: bytes = KEY) -> Rule | None:
-    """A rule that finds these very texts as they are, in JSON, in JSON in JSON and in URLs."""
-    spellings = {spelling for one in secrets for spelling in _spellings(one)}
-    if not spellings:
+    """A rule that finds these texts as they are, in JSON, in JSON in JSON, in URLs and encoded."""
+    spelled = {spelling for one in secrets for spelling in spellings(one)}
+    if not spelled:
         return None
-    ordered = sorted(spellings, key=lambda spelling: (-len(spelling), spelling))
-    pattern = re.compile(b"|".join(re.escape(spelling) for spelling in ordered))
+    ordered = sorted(spelled, key=lambda spelling: (-len(spelling), spelling))
+    # Escapes and hexadecimal digits come in both cases; so does what is shouted.
+    pattern = re.compile(b"|".join(re.escape(one) for one in ordered), re.IGNORECASE)
     needles = tuple(spelling.lower() for spelling in ordered)
     return Rule("a known secret", needles, pattern, replacement)
 
@@ -165,8 +169,14 @@ def find_secrets(text: bytes, rules: Iterable[Rule]) -> list[tuple[int, int, Rul
     return sorted(found, key=lambda span: span[0])
 
 
-def _spellings(secret: str) -> Iterator[bytes]:
-    if len(secret) < SHORTEST or secret.isspace():
+def is_telling(secret: str) -> bool:
+    """Whether a known value is long enough to be replaced wherever it stands."""
+    return len(secret) >= SHORTEST and not secret.isspace()
+
+
+def spellings(secret: str) -> Iterator[bytes]:
+    """The ways in which a known text is written in bodies and URLs; none for a short one."""
+    if not is_telling(secret):
         return
     spelled = {secret, quote(secret, safe=""), quote_plus(secret)}
     for ascii_only in (True, False):
@@ -177,3 +187,21 @@ def _spellings(secret: str) -> Iterator[bytes]:
         spelled.add(go)
     for spelling in spelled:
         yield spelling.encode("utf-8", "surrogatepass")
+    raw = secret.encode("utf-8", "surrogatepass")
+    yield raw.hex().encode("ascii")
+    yield from _in_base64(raw)
+
+
+def _in_base64(raw: bytes) -> Iterator[bytes]:
+    """What is seen of `raw` in base64, whatever stands around it (as in `Basic user:key`).
+
+    Three bytes make four letters, so there are three ways to fall on them; the letters that
+    share bits with the neighbours are left out.
+    """
+    for before in range(3):
+        letters = base64.b64encode(bytes(before) + raw)
+        first = (8 * before + 5) // 6
+        after = 8 * (before + len(raw)) // 6
+        core = letters[first:after]
+        yield core
+        yield core.translate(bytes.maketrans(b"+/", b"-_"))

@@ -164,7 +164,6 @@ def _tee(response: Any, slot: Slot) -> None:
 
         return read
 
-
     def read(amount: int | None = None) -> bytes:
         """`read`, with a stream's chunks kept apart: each `read1` gives at most one of them."""
         if inside or not response.chunked:

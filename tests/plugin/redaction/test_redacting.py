@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 
@@ -120,6 +121,21 @@ def test_a_known_value_is_found_in_the_spellings_of_json_and_urls(secret: str) -
         assert b"REDACTED-KEY" in clean.body(text.encode())
         json.loads(clean.body(text.encode()))
     assert clean.text(f"/x?q={quote(secret, safe='')}") == "/x?q=REDACTED-KEY"
+
+
+@pytest.mark.parametrize("before", ["", "u", "us", "user:"])
+def test_a_known_value_is_found_encoded_whatever_stands_before_it(before: str) -> None:
+    secret = "okapi-quagga-0123456789"
+    whole = f"{before}{secret}:x".encode()
+
+    for text in (base64.b64encode(whole), base64.urlsafe_b64encode(whole), whole.hex().encode()):
+        assert b"REDACTED-KEY" in redactor(MY_API_KEY=secret).body(text)
+
+
+def test_a_known_value_is_found_in_either_case() -> None:
+    clean = redactor(MY_API_KEY="okapi/quagga-0123")
+
+    assert clean.text("OKAPI/QUAGGA-0123, okapi%2fquagga-0123") == "REDACTED-KEY, REDACTED-KEY"
 
 
 def test_a_short_key_is_no_secret_in_a_text() -> None:
