@@ -15,7 +15,7 @@ import pytest
 
 from pytest_synaptum import hookspecs
 from pytest_synaptum.marker import MARKER_HELP, check_marks, marker_of
-from pytest_synaptum.options import add_options, read_options
+from pytest_synaptum.options import add_options, collect_corpus, read_options
 from pytest_synaptum.session import REPORTS, Session, Tally, session_of, set_session
 from pytest_synaptum.terminal import TerminalPlugin, attach
 
@@ -42,6 +42,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER_HELP)
     session = Session(config, read_options(config))
     set_session(config, session)
+    if session.options.corpus is not None:
+        collect_corpus(config, session.options.corpus)
     config.pluginmanager.register(TerminalPlugin(config))
     if session.options.report is not None and not hasattr(config, "workerinput"):
         from pytest_synaptum.report.collecting import PagePlugin
@@ -70,6 +72,9 @@ def pytest_runtest_makereport(
     """Keep the outcome of each phase where fixtures find it at teardown."""
     report = yield
     item.stash.setdefault(REPORTS, {})[report.when] = report
+    failures = sys.modules.get("pytest_synaptum.failures")
+    if failures is not None and failures.REDACTOR in item.stash:
+        failures.clean_report(report, item.stash[failures.REDACTOR])
     if report.when == "teardown":
         attach(item, report)
     if session_of(item.config).options.report is not None:

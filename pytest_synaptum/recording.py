@@ -27,6 +27,7 @@ from pytest_synaptum.cassette.recorder import Recorder, Slot
 from pytest_synaptum.cassette.writing import about_exchange, dump_cassette, write_atomically
 from pytest_synaptum.errors import PluginError
 from pytest_synaptum.exchange import Exchange
+from pytest_synaptum.failures import REDACTOR
 from pytest_synaptum.live import LiveServer, hint_for, live_server
 from pytest_synaptum.marker import Marker, marker_of
 from pytest_synaptum.naming import inside
@@ -71,6 +72,7 @@ class Recording:
         self._path = _cassette_path(item, self._marker, path)
         self._live: LiveServer | None = None
         self._redactor = redactor_of(item.config)
+        item.stash[REDACTOR] = self._redactor
         self.recorder: Recorder | None = None
         self.player: Player | None = None
         if self._is_to_be_recorded():
