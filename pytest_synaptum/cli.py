@@ -22,9 +22,7 @@ from pytest_synaptum.commands.output import (
     UNREADABLE,
     add_output_arguments,
 )
-from pytest_synaptum.corpus.checking import CaseFailure
 from pytest_synaptum.errors import PluginError
-from pytest_synaptum.live import NoServerError
 from synaptum.errors import SynaptumError
 
 __all__ = ["COMMANDS", "main"]
@@ -103,9 +101,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read our output has read enough (`| head`); nothing more can be printed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (PluginError, CaseFailure, SynaptumError, OSError) as error:
+    except (PluginError, SynaptumError, OSError) as error:
         print(f"synaptum-corpus {arguments.command}: {error}", file=sys.stderr)
-        return CANNOT_ASK if isinstance(error, NoServerError) else UNREADABLE
+        return UNREADABLE
+    except AssertionError as error:
+        from pytest_synaptum.corpus.checking import CaseFailure
+
+        if not isinstance(error, CaseFailure):
+            raise
+        print(f"synaptum-corpus {arguments.command}: {error}", file=sys.stderr)
+        return UNREADABLE
     except KeyboardInterrupt:
         return 130
 

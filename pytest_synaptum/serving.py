@@ -11,13 +11,14 @@ Starlette and uvicorn (the extra `serve`) are imported when a server is made.
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_synaptum.cassette.format import load_cassette
-from pytest_synaptum.cassette.match import Matcher, body_value
+from pytest_synaptum.cassette.match import ABSENT, Matcher, body_value, differences
 from pytest_synaptum.cassette.recorder import Recorder, Slot
 from pytest_synaptum.corpus.case import Case
 from pytest_synaptum.errors import PluginError
@@ -113,14 +114,35 @@ class Answers:
                 else None
             )
         if not found:
-            return LookupError(
-                f"No recorded exchange answers {method} {path} with this body, and its model is"
-                " no case's id (GET /v1/models lists them)."
-            )
+            return LookupError(self._nothing(method, path, value))
         with self._lock:
             index = self._next.get(key, 0)
             self._next[key] = index + 1
         return found[min(index, len(found) - 1)].response
+
+    def _nothing(self, method: str, path: str, value: Any) -> str:
+        """Why nothing answers, with the nearest recorded question."""
+        near: tuple[int, str] | None = None
+        for exchanges in self._by_request.values():
+            request = exchanges[0].request
+            if (request.method, request.path) != (method, path):
+                continue
+            differ = differences(body_value(request.body), value)
+            if differ and (near is None or len(differ) < near[0]):
+                place, recorded, asked = differ[0]
+                near = len(differ), f"{place} is {_short(recorded)} there, {_short(asked)} here"
+        hint = (
+            "its model is no case's id (GET /v1/models lists them)"
+            if self._by_name
+            else "it was recorded with other questions"
+        )
+        nearest = f" The nearest recorded one differs first where {near[1]}." if near else ""
+        return f"No recorded exchange answers {method} {path} with this body, and {hint}.{nearest}"
+
+
+def _short(value: Any) -> str:
+    shown = repr(value) if isinstance(value, bytes) or value is ABSENT else json.dumps(value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}…"
 
 
 def _is_streamed(exchange: Exchange) -> bool:

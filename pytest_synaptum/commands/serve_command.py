@@ -7,6 +7,7 @@ import asyncio
 import logging
 import os
 import socket
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -78,13 +79,13 @@ def _serve(app: Any, port: int, out: Output) -> None:
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))
+        # Whoever reads the address below may ask at once.
+        listening.listen(128)
         base_url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
         if out.as_json:
             out.json({"base_url": base_url})
         else:
             print(base_url if out.is_quiet else f"serving at {base_url} (stop with Ctrl-C)")
-        import sys
-
         sys.stdout.flush()
         # A connection that is lost on purpose is no news.
         logging.getLogger("uvicorn.error").addFilter(_is_news)

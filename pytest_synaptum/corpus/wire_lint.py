@@ -1,8 +1,9 @@
 """What no OpenAI-compatible server takes, or what none means the same: rules over a body.
 
 Each rule has an id, a sentence that says what to change, and its evidence: the recorded case
-in which a server refused such a body, or, where no server we can reach refuses it, the API
-reference with the day it was read. Nothing here depends on an adapter: a body is a body.
+in which a server refused such a body, or, where no server we can reach refuses it, a public
+report of one that did, with the day it was read, and the recorded case in which a lenient
+server took it all the same. Nothing here depends on an adapter: a body is a body.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ class Evidence:
 
     Attributes:
         case: id of a recorded case in which a server refused it; None where none does.
-        reference: what the API reference or a public report says, and the day it was read.
+        reference: the public report of a server that refused it, and the day it was read.
+        taken: id of a recorded case in which a server took it, where one did.
     """
 
     case: str | None = None
     reference: str | None = None
+    taken: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,12 +195,12 @@ def _no_messages(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "/messages", ""
 
 
-def _reference(text: str) -> Evidence:
-    return Evidence(reference=f"API reference, chat completions, read 2026-11-30: {text}")
-
-
-def _public(text: str) -> Evidence:
-    return Evidence(reference=f"public report, read 2026-11-30: {text}")
+def _reported(where: str, what: str, taken: str) -> Evidence:
+    """A refusal that somebody published, read by us; recorded refusals are better."""
+    return Evidence(
+        reference=f"public report, read 2026-11-30: github.com/{where}: {what}",
+        taken=f"openai_chat/litellm/{taken}",
+    )
 
 
 #: Every rule, in the order of reports.
@@ -205,13 +208,21 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         id="no-messages",
         sentence="`messages` is empty; send at least one turn.",
-        evidence=_reference("messages is required, a conversation so far."),
+        evidence=_reported(
+            "run-llama/llama_index/issues/9373",
+            "OpenAI answers 400, the list is too short.",
+            "no-messages-answered",
+        ),
         find=_no_messages,
     ),
     Rule(
         id="unknown-role",
         sentence="A role is system, developer, user, assistant or tool.",
-        evidence=_reference("the kinds of messages are told apart by role."),
+        evidence=_reported(
+            "sashabaranov/go-openai/issues/679",
+            "OpenAI answers 400 and lists the roles.",
+            "unknown-role-answered",
+        ),
         find=_role,
     ),
     Rule(
@@ -226,37 +237,60 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         id="result-without-call",
         sentence="A tool result answers a call of the assistant's turn before; send that too.",
-        evidence=_reference("tool_call_id is the call that this message responds to."),
+        evidence=_reported(
+            "smarter-sh/smarter/issues/264",
+            "OpenAI answers 400, for want of the call before.",
+            "result-without-call-answered",
+        ),
         find=_result_without_call,
     ),
     Rule(
         id="call-without-result",
         sentence="Every call needs its result before the next turn; send an error result at least.",
-        evidence=_reference("an assistant turn with calls is followed by a result for each."),
+        evidence=_reported(
+            "BerriAI/litellm/issues/10083",
+            "OpenAI answers 400 and names the calls left open.",
+            "call-without-result-answered",
+        ),
         find=_call_without_result,
     ),
     Rule(
         id="arguments-not-json-text",
         sentence="The arguments of a call travel as a string that holds JSON.",
-        evidence=Evidence(case="openai_chat/llama.cpp/unreadable-arguments-refused"),
+        evidence=Evidence(
+            case="openai_chat/llama.cpp/unreadable-arguments-refused",
+            taken="openai_chat/litellm/arguments-as-object-answered",
+        ),
         find=_arguments,
     ),
     Rule(
         id="empty-tools",
         sentence="`tools` is empty; leave the key out.",
-        evidence=_public("github.com/vllm-project/vllm/pull/39780: OpenAI answers 400."),
+        evidence=_reported(
+            "QwenLM/qwen-code/issues/2054",
+            "compatible servers answer 400, the list is too short.",
+            "empty-tools-answered",
+        ),
         find=_empty_tools,
     ),
     Rule(
         id="empty-tool-calls",
         sentence="`tool_calls` of a turn is empty; leave the key out.",
-        evidence=_public("github.com/openai/openai-node/pull/1341: OpenAI answers 400."),
+        evidence=_reported(
+            "openai/openai-node/pull/1341",
+            "OpenAI answers 400, the array is empty.",
+            "empty-tool-calls-answered",
+        ),
         find=_empty_calls,
     ),
     Rule(
         id="tool-choice-without-tools",
         sentence="`tool_choice` is given without `tools`; leave it out.",
-        evidence=_reference("tool_choice is only allowed when tools are specified."),
+        evidence=_reported(
+            "writer/writer-framework/pull/1013",
+            "the server answers 400, for want of tools.",
+            "tool-choice-without-tools-answered",
+        ),
         find=_choice_without_tools,
     ),
 )

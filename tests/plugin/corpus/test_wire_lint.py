@@ -125,3 +125,16 @@ def test_the_evidence_of_a_rule_is_a_recorded_refusal_of_a_body_that_breaks_it(r
     assert case.kind == "recorded"
     assert exchange.response.status >= 400
     assert rule.id in [finding.rule.id for finding in lint(json.loads(exchange.request.body))]
+
+
+@pytest.mark.parametrize(
+    "rule", [rule for rule in RULES if rule.evidence.taken], ids=lambda r: r.id
+)
+def test_a_lenient_server_took_a_body_that_breaks_the_rule(rule):
+    folder = CORPUS / rule.evidence.taken
+    case = load_case(folder / "case.yaml", find_flags(folder / "case.yaml"))
+    exchange = load_cassette(case.exchange_path).exchanges()[0]
+
+    assert case.kind == "recorded"
+    assert exchange.response.status == 200
+    assert rule.id in [finding.rule.id for finding in lint(json.loads(exchange.request.body))]

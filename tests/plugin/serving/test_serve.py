@@ -39,17 +39,19 @@ def ask(base_url: str, **body: Any) -> httpx.Response:
     return httpx.post(f"{base_url}/chat/completions", json=body, trust_env=False, timeout=20)
 
 
-def client(base_url: str) -> openai.OpenAI:
-    return openai.OpenAI(
-        base_url=base_url,
-        api_key="none",
-        max_retries=0,
-        http_client=httpx.Client(trust_env=False, timeout=20),
-    )
+@pytest.fixture
+def client(corpus_url: str) -> Iterator[openai.OpenAI]:
+    with (
+        httpx.Client(trust_env=False, timeout=20) as http,
+        openai.OpenAI(
+            base_url=corpus_url, api_key="none", max_retries=0, http_client=http
+        ) as opened,
+    ):
+        yield opened
 
 
-def test_the_openai_sdk_is_answered_by_a_case_that_it_names_as_model(corpus_url: str) -> None:
-    stream = client(corpus_url).chat.completions.create(
+def test_the_openai_sdk_is_answered_by_a_case_that_it_names_as_model(client: openai.OpenAI) -> None:
+    stream = client.chat.completions.create(
         model=f"{DERIVED}/stream-call-fragments",
         messages=[{"role": "user", "content": "Anything."}],
         stream=True,
@@ -101,11 +103,13 @@ def test_what_was_not_recorded_is_said(corpus_url: str) -> None:
     answer = ask(corpus_url, model="nobody", messages=[])
 
     assert answer.status_code == 404
-    assert answer.json()["error"]["type"] == "not_recorded"
+    error = answer.json()["error"]
+    assert error["type"] == "not_recorded"
+    assert "The nearest recorded one differs first where $" in error["message"]
 
 
-def test_every_case_is_listed_as_a_model(corpus_url: str) -> None:
-    listed = client(corpus_url).models.list()
+def test_every_case_is_listed_as_a_model(client: openai.OpenAI) -> None:
+    listed = client.models.list()
 
     assert f"{DERIVED}/stream-call-fragments" in {model.id for model in listed}
 
