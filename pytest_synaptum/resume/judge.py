@@ -160,9 +160,7 @@ def same_events(where: str, baseline: Baseline, world: World) -> Finding | None:
             if comparer.are_same_events(key[0], expected, event, world):
                 continue
             is_settled = key[:2] in uncertain and _is_settled(event)
-            if is_settled and comparer.are_same_events(
-                key[0], expected, _as_if_run(event), world
-            ):
+            if is_settled and comparer.are_same_events(key[0], expected, _as_if_run(event), world):
                 continue
         return _event_differs(where, baseline, world, key[0], expected, event)
     return None
