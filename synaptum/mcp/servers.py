@@ -1,4 +1,4 @@
-"""Tools of MCP servers, on the official `mcp` SDK (extra `pytest-synaptum[mcp]`, version 2 or newer).
+"""Tools of MCP servers, on the official `mcp` SDK, version 2 or newer (extra `[mcp]`).
 
 They keep the contract of every other tool, so the loop does not notice that they are remote.
 What differs is who speaks. A server's hints say what it claims, not what is so: they are
@@ -398,6 +398,9 @@ def _check_sdk() -> None:
     try:
         from mcp import Client
     except ImportError:
-        msg = "MCP servers need the official SDK, version 2 or newer: pip install 'pytest-synaptum[mcp]'."
+        msg = (
+            "MCP servers need the official SDK, version 2 or newer: install it with"
+            " pip install 'pytest-synaptum[mcp]'."
+        )
         raise ConfigurationError(msg) from None
     del Client
