@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from synaptum.providers.openai_compatible import OpenAICompatible
+
 
 @pytest.fixture
 def fuzzer():
@@ -29,3 +31,15 @@ def test_broken_answers_neither_crash_nor_hang_nor_pass_for_whole(fuzzer):
     assert ends["response"] > 100
     assert ends["ProviderError"] > 100
     assert ends["NetworkError"] > 20
+
+
+@pytest.mark.parametrize("odd", [1.5, True, "words", {"text": "words"}, [None, 3, [], "x"]])
+def test_reasoning_details_of_another_type_are_no_crash(odd):
+    """What the long run found once stays found."""
+    message = {"role": "assistant", "content": "Thursday.", "reasoning_details": odd}
+
+    response = OpenAICompatible().from_wire(
+        {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    )
+
+    assert response.text == "Thursday."

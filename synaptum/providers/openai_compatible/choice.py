@@ -257,7 +257,8 @@ class Choice:
 
     def _details(self) -> list[Mapping[str, Any]]:
         details = combine("reasoning_details", self._delta_extra.get("reasoning_details", []))
-        return [item for item in details or () if isinstance(item, Mapping)]
+        items = details if isinstance(details, list) else ()
+        return [item for item in items if isinstance(item, Mapping)]
 
     def _signature(self) -> str | None:
         signatures = [
