@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -33,15 +33,23 @@ _SHOWN_CHARS: Final = 180
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broken:
-    """A rule that an adapter broke; `ask` counts from 1, None where it is about all of them."""
+    """A rule that an adapter broke; `ask` counts from 1, None where it is about all of them.
+
+    `sides` are the golden and what came, where these differ.
+    """
 
     rule: str
     sentence: str
     ask: int | None = None
+    sides: tuple[Any, Any] | None = None
 
 
 class CaseFailure(AssertionError):
-    """A case failed; the text is the whole report."""
+    """A case failed; the text is the whole report, and `broken` its facts."""
+
+    def __init__(self, text: str, broken: Sequence[Broken] = ()) -> None:
+        super().__init__(text)
+        self.broken = tuple(broken)
 
 
 def load_exchanges(case: Case) -> tuple[Exchange, ...]:
@@ -119,7 +127,7 @@ def check_case(case: Case, flags: Flags, spec: str, dialect: Dialect, *, update:
         else:
             broken += _compare(case, actual, reference)
     if broken:
-        raise CaseFailure(_report(case, flags, spec, exchanges, broken, reference))
+        raise CaseFailure(_report(case, flags, spec, exchanges, broken, reference), broken)
     return written
 
 
@@ -184,7 +192,8 @@ def _compare(case: Case, actual: list[Any], reference: bool) -> list[Broken]:
     from pytest_synaptum.golden.describe import describe
 
     lines = describe({"exchanges": expected}, {"exchanges": actual})
-    return [Broken(rule="golden", sentence="\n".join(["it differs:", *lines]))]
+    text = "\n".join(["it differs:", *lines])
+    return [Broken(rule="golden", sentence=text, sides=(expected, actual))]
 
 
 def _of_others(entries: Iterable[Any]) -> list[Any]:

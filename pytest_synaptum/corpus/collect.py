@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_synaptum.corpus.case import Case, is_case_file, load_case
-from pytest_synaptum.corpus.checking import CaseFailure, check_case
+from pytest_synaptum.corpus.checking import Broken, CaseFailure, check_case, load_exchanges
 from pytest_synaptum.corpus.flags import Flags, find_flags
 from pytest_synaptum.corpus.providers import REFERENCE, is_reference, load_adapter
 from pytest_synaptum.errors import PluginError
+from pytest_synaptum.report.parts import GoldenPart, Parts, parts_of
 from pytest_synaptum.session import session_of
 
 __all__ = ["CaseFile", "CaseItem", "collect_case"]
@@ -79,8 +82,40 @@ class CaseItem(pytest.Item):
         update = options.update and is_reference(self.name)
         session.tally.goldens_checked += 1
         dialect = load_adapter(self.name, self.case.profile)
-        if check_case(self.case, self.flags, self.name, dialect, update=update):
+        broken: Sequence[Broken] = ()
+        written = False
+        try:
+            written = check_case(self.case, self.flags, self.name, dialect, update=update)
+        except CaseFailure as failure:
+            broken = failure.broken
+            raise
+        finally:
+            parts = parts_of(self)
+            if parts is not None:
+                self._hand_in(parts, broken, written)
+        if written:
             session.tally.goldens_written += 1
+
+    def _hand_in(self, parts: Parts, broken: Sequence[Broken], written: bool) -> None:
+        """Give the page of the run the evidence of the case, and how it met its golden."""
+        with contextlib.suppress(CaseFailure, PluginError):  # which the test itself has raised
+            parts.exchanges += [("evidence,", one) for one in load_exchanges(self.case)]
+        file = f"{self.case.shown_folder}/{self.case.golden_path.name}"
+        sides = next((one.sides for one in broken if one.sides is not None), None)
+        if sides is not None:
+            command = f"pytest --synaptum-update {shlex.quote(self.case.shown_folder)}"
+            part = GoldenPart(
+                file=file,
+                name="exchanges",
+                status="differs",
+                expected=sides[0],
+                actual=sides[1],
+                command=command,
+            )
+            parts.goldens.append(part)
+        elif not broken and self.case.golden_path.is_file():
+            status = "written" if written else "same"
+            parts.goldens.append(GoldenPart(file=file, name="exchanges", status=status))
 
     def repr_failure(  # type: ignore[override]
         self, excinfo: pytest.ExceptionInfo[BaseException]

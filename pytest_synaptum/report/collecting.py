@@ -49,19 +49,22 @@ class PagePlugin:
         self._failed = False
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the part that a report brings."""
-        part = self._part_of(report)
-        if part is not None:
-            self._tests[part["id"]] = (_row(part), embedded(part))
-
-    def _part_of(self, report: pytest.TestReport) -> dict[str, Any] | None:
+        """Keep the part that a report brings; or that a test brought its process down."""
         text = getattr(report, _ATTRIBUTE, None)
         if text is not None:
-            part: dict[str, Any] = json.loads(text)
-            return part
-        if report.when in {"setup", "call", "teardown"}:
-            return None
-        # A test that brought its process down, as xdist reports it.
+            self._keep(json.loads(text))
+        elif report.when not in {"setup", "call", "teardown"}:
+            self._keep_lost(report)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep what could not be collected."""
+        if report.failed:
+            self._keep_lost(report)
+
+    def _keep(self, part: dict[str, Any]) -> None:
+        self._tests[part["id"]] = (_row(part), embedded(part))
+
+    def _keep_lost(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         lost = {
             "id": report.nodeid,
             "order": len(self._tests),
@@ -69,8 +72,7 @@ class PagePlugin:
             "took_s": 0.0,
             "failure": report.longreprtext,
         }
-        cleaned: dict[str, Any] = clean(lost, redactor_of(self._config))
-        return cleaned
+        self._keep(clean(lost, redactor_of(self._config)))
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

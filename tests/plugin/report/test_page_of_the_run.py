@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 from support.chat import chat_body
 from support.loopback import Answer, LoopbackServer
 from support.recorded_suite import RecordedSuite
+
+CASE = Path(__file__).parents[3] / "corpus/openai_chat/derived/stream-calls-all-index-zero"
 
 AGENT = """
 from pytest_synaptum import calls, says
@@ -430,6 +433,15 @@ def test_dies():
     assert "crashed" in page.tests["test_dies"]["failure"]
 
 
+@pytest.mark.parametrize("args", [(), ("-n1",)])
+def test_a_module_that_cannot_be_collected_is_on_the_page(suite, args):
+    suite.pytester.makepyfile(test_broken="import nowhere_at_all")
+    page = page_of(suite, "def test_passes(): pass", *args)
+
+    assert page.tests["test_broken.py"]["outcome"] == "error"
+    assert "nowhere_at_all" in page.tests["test_broken.py"]["failure"]
+
+
 def test_a_page_that_cannot_be_written_fails_the_run_in_a_sentence(suite):
     suite.write("def test_passes(): pass")
     suite.pytester.path.joinpath("occupied").write_text("a file", encoding="utf-8")
@@ -448,6 +460,27 @@ def test_a_folder_is_no_name_for_a_page(suite):
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*--synaptum-report needs the name of a file, and 'pages'*"])
+
+
+def test_a_case_of_the_corpus_shows_its_evidence_and_its_golden(suite):
+    folder = suite.pytester.path / "corpus" / CASE.relative_to(CASE.parents[2])
+    shutil.copytree(CASE, folder)
+    shutil.copy(CASE.parents[2] / "flags.yaml", folder.parents[2] / "flags.yaml")
+    golden = folder / "golden.yaml"
+    golden.write_text(
+        golden.read_text(encoding="utf-8").replace("finish_reason: tool_calls", "finish_reason: x"),
+        encoding="utf-8",
+    )
+
+    suite.run("--synaptum-report=page.html", "corpus")
+
+    (part,) = Page(suite.pytester.path / "page.html").tests.values()
+    assert part["exchanges"][0]["about"].startswith("POST /v1/chat/completions, 200, stream")
+    (golden_part,) = part["goldens"]
+    assert golden_part["status"] == "differs"
+    path, expected, came = golden_part["sides"]["paths"][0]
+    assert path.endswith("finish_reason")
+    assert (expected, came) == ('"x"', '"tool_calls"')
 
 
 def test_what_is_left_out_of_a_long_test_is_counted(suite):
