@@ -126,7 +126,15 @@ def trajectory(journal: RunState | Iterable[Step]) -> Trajectory:
     done = {event.step_id: event for event in events if event.phase is Phase.COMPLETED}
     # Steps in order of their intents: a call without a result was made all the same.
     steps = list({event.step_id: done.get(event.step_id, event) for event in events}.values())
-    tools = [_called(step) for step in steps if isinstance(step, ToolStep | DelegateStep)]
+    made = [step for step in steps if isinstance(step, ToolStep | DelegateStep)]
+    # A call that waited for a person, or was to be run again, has a step for each time: it is
+    # one call, and the last of them has its result.
+    last = {(step.call.id, step.call.name): step for step in made}
+    tools = [
+        _called(step)
+        for step in made
+        if step.result is not None or last[step.call.id, step.call.name] is step
+    ]
     models = [step for step in done.values() if isinstance(step, ModelStep)]
     final = next((step for step in steps if isinstance(step, FinalStep)), None)
     usage = Usage.zero()

@@ -152,8 +152,8 @@ class Wording:
         mcp_unusable: an MCP server's answer breaks its own schema or the protocol; `detail`.
         mcp_unsendable: the arguments hold half of a surrogate pair, which UTF-8 has no form for.
         mcp_no_detail: an MCP server reports an error without a word.
-        search_description, search_query, dispatch_description, dispatch_name,
-            dispatch_arguments: the two tools of a deferred catalogue and their parameters.
+        search_description, search_query: the tool that searches a deferred catalogue.
+        dispatch_description, dispatch_name, dispatch_arguments: the tool that calls from it.
         search_found_none: a search without a match; field `names`.
         tool_returned_unusable: a tool returned what has no JSON form; fields `name`, `type`.
         ask_again: what the model is told after a turn that showed nothing.
@@ -183,8 +183,8 @@ class Wording:
             `step_id`.
         changed_from_to, changed: one difference of configuration; fields `what`, `before`,
             `after` (the first alone).
-        part_model, part_instructions, part_tools, part_output, part_sampling,
-            part_max_tool_chars, part_wording: what of a configuration differs.
+        part_model, part_instructions, part_tools, part_output: what of a configuration differs.
+        part_sampling, part_max_tool_chars, part_wording: the same.
         economy: the economy report.
         surfaces: what commands, skills and scripts say.
     """

@@ -91,3 +91,22 @@ def test_pytest_prints_the_explanation(pytester):
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*the run made 1 calls, 1 were expected", "*made open(page=1)"])
+
+
+@pytest.mark.asyncio
+async def test_a_call_that_waited_for_a_person_is_one_call(model_double):
+    def policy(check):
+        ask = Decision(Disposition.REQUIRE_APPROVAL, "ask", "Ask.")
+        return ALLOW if check.kind == "model" else ask
+
+    model = model_double(calls("weather", city="Oslo"), "Sunny.", tools=[weather], policy=policy)
+    session = Session("r1", model.gateway())
+    agent = Agent("a", model=MODEL, tools=[weather])
+
+    waiting = trajectory(await run(agent, "?", session))
+    await session.decide((await session.waiting()).step_id, ALLOW)
+    seen = trajectory(await run(agent, "?", session))
+
+    assert (waiting.tools, waiting.tools[0].result) == (["weather"], None)
+    assert seen.tools == ["weather"]
+    assert seen.tools[0].result.text == "sun in Oslo"
