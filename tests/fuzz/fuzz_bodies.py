@@ -7,7 +7,7 @@ bytes, JSON values or whole events changed, dropped, doubled, swapped or taken f
 answer. What may come of it is a response or one of the framework's own errors. Judged besides:
 
 - a body that is no JSON object, or that was cut, is never a response;
-- a stream without any finish word and without `[DONE]` is never a response;
+- a stream without a finish word, a closing usage or `[DONE]` is never a response;
 - the events of a stream fit together (the corpus' law `events`), whatever it says;
 - nothing takes longer than `SLOW_S`.
 """
@@ -117,8 +117,8 @@ def _silent_success(
         elif not _is_object(broken):
             yield "a body that is no JSON object is a response"
         return
-    if b"[DONE]" not in broken and b"finish_reason" not in broken and b"finish" not in broken:
-        yield "a stream without a finish and without [DONE] is a response"
+    if not any(end in broken for end in (b"[DONE]", b"finish", b"usage", b"timings")):
+        yield "a stream without an end is a response"
 
 
 def _is_object(body: bytes) -> bool:
@@ -191,6 +191,8 @@ def _changed_json(text: bytes, dice: random.Random) -> bytes:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return text
+    if not isinstance(value, dict | list):
+        return json.dumps(dice.choice(ODD)).encode("utf-8")
     places: list[tuple[Any, Any]] = []
     stack = [value]
     while stack:
