@@ -46,6 +46,9 @@ STATE: Final = (
 )
 UNKNOWN: Final = "changed code or hidden state: nothing in the two values tells more"
 
+#: What a tool that was run again explains better.
+_SAYS_LITTLE: Final = frozenset({STATE, RANDOMNESS, UNKNOWN})
+
 _TIME: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
     r"|\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?|\b1[0-9]{9}(?:\.\d+)?\b|\b1[0-9]{12}\b|\b1[0-9]{18}\b"
@@ -67,8 +70,11 @@ def cause_of(
     """
     if tool == _SEARCH_TOOL and not _differ_only_in(_TIME, recorded, came):
         return SEARCH
-    if ran_again:
-        return NOT_IDEMPOTENT
+    cause = _natural(recorded, came, path)
+    return NOT_IDEMPOTENT if ran_again and cause in _SAYS_LITTLE else cause
+
+
+def _natural(recorded: Any, came: Any, path: str) -> str:
     if path.startswith("tools") or ".tools" in path:
         return CHANGED_TOOLS
     if isinstance(recorded, bool) or isinstance(came, bool):

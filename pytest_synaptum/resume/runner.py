@@ -98,7 +98,6 @@ class Runner:
     async def repeat(self) -> Finding | None:
         """Run a second time without a stop: what differs now has nothing to do with stopping."""
         place, gate = self.new(), Gate()
-        place.world.is_repeat = True
         where = "the same run again, not stopped"
         store = self.setup.open_store(place.folder)
         try:

@@ -78,9 +78,7 @@ class Gate:
         if self.stop is Stop.AFTER:
             raise StoppedError
         if self.stop is Stop.CANCELLED:
-            task = asyncio.current_task()
-            if task is not None:
-                task.cancel()
+            _cancel_this_task()
 
     def effect_happened(self) -> None:
         """A tool has done its work, and nothing of it is written yet."""
@@ -91,6 +89,17 @@ class Gate:
     def is_just_after(self) -> bool:
         """Whether the write to stop at was the last one."""
         return self.at is not None and self.writes == self.at + 1
+
+
+def _cancel_this_task() -> None:
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        task = None
+    if task is None:
+        msg = "This write is made outside of any task: leave Stop.CANCELLED out of stops=."
+        raise RuntimeError(msg)
+    task.cancel()
 
 
 def _die() -> None:

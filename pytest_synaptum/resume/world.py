@@ -43,7 +43,6 @@ class World:
         uncertain: calls of which the run said that their fate is not known.
         is_shifted: a call was settled by running it again as a step of its own, so that the
             steps behind it have other numbers.
-        is_repeat: the run was not stopped, and repeats the straight one whole.
     """
 
     run_id: str
@@ -54,7 +53,6 @@ class World:
     uncertain: list[Place] = field(default_factory=list)
     strays: list[Stray] = field(default_factory=list)
     is_shifted: bool = False
-    is_repeat: bool = False
     log: int | None = None
 
     def name_of(self, run_id: str) -> str:

@@ -224,7 +224,9 @@ class Progress:
             return
         self.approval = self.given = None
         self.script = ScriptCalls()
-        self._results.append(event.result)
+        # As the journal gives it back: a provider may send the structured form, keys in order.
+        structured = _sorted_keys(event.result.structured)
+        self._results.append(replace(event.result, structured=structured))
         if len(self._results) == len(self.calls):
             cap = self._plan.limits.max_tool_chars
             words = self._plan.wording

@@ -285,11 +285,11 @@ def test_an_answer_on_record_that_is_asked_for_again():
     class Asking(Wrapped):
         async def run(self, task, *, session):
             state = await session.state()
-            if state.events and state.events[-1].step_id == "000000-model":
-                first = state.events[0]
-                await session.gateway.invoke_model(
-                    first.request, CallContext(session.run_id, first.step_id)
-                )
+            last = state.events[-1] if state.events else None
+            if last is not None and outline([last]) == ["000000-model completed"]:
+                question = replace(last.request, tools=self.inner.plan.definitions)
+                context = CallContext(session.run_id, last.step_id)
+                await session.gateway.invoke_model(question, context)
             async for step in self.inner.run(task, session=session):
                 yield step
 
