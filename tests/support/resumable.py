@@ -7,10 +7,17 @@ from typing import Any
 
 from pytest_synaptum import ResumeReport, check_resume
 from support.agents import MODEL
-from synaptum import Agent, Decision, Disposition, Limits, Risk, deferred, tool
-from synaptum.testing import ScriptedModel, calls, fails, says, thinks
+from synaptum import Agent, Decision, Disposition, Limits, Risk, Session, deferred, tool
+from synaptum.testing import FakeClock, ScriptedModel, calls, fails, says, thinks
 
-__all__ = ["check", "everything", "script_of_everything", "small", "with_approvals"]
+__all__ = [
+    "check",
+    "everything",
+    "run_everything",
+    "script_of_everything",
+    "small",
+    "with_approvals",
+]
 
 
 @tool(idempotent=True)
@@ -58,6 +65,15 @@ def script_of_everything() -> ScriptedModel:
         "no object",
         '{"n": 1.0}',
     )
+
+
+async def run_everything(store: Any) -> None:
+    """The agent that has everything, run once into `store` as `r1`."""
+    gateway = script_of_everything().gateway([read, write, *deferred([weigh])])
+    clock = FakeClock()
+    session = Session("r1", gateway, store, clock=clock, sleep=clock.sleep, random=lambda: 0.5)
+    async for _ in everything().run("Go", session=session):
+        pass
 
 
 @tool(risk=Risk.HARD_WRITE)
