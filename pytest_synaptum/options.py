@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
-__all__ = ["Options", "add_options", "in_ci", "read_options"]
+__all__ = ["Options", "add_options", "collect_corpus", "in_ci", "read_options"]
 
 _FLAGS = {
     "record": "Record the tests whose cassette is absent, and corpus cases without an exchange.",
@@ -29,7 +30,7 @@ _VALUES = {
         "The live server's model (also SYNAPTUM_MODEL); a .gguf file with --synaptum-server=local.",
     ),
     "server": ("local", "Start the embedded server and record from it."),
-    "corpus": ("DIR", "Where the corpus cases live (default: corpus)."),
+    "corpus": ("DIR", "A corpus to collect, wherever it lies, beside the tests."),
     "report": ("FILE.html", "Write the run as one HTML page that opens offline."),
 }
 
@@ -40,7 +41,9 @@ class Options:
 
     Attributes:
         api_key_variable: name of the environment variable that holds the live server's key.
+        corpus: a corpus to collect beside the tests; None for none.
         ignore: paths in a request body that do not count when matching, for every test.
+        keep_headers: names of header fields of answers that are kept besides the usual ones.
         allow_network: whether the socket guard is off for every test.
     """
 
@@ -52,11 +55,12 @@ class Options:
     base_url: str | None = None
     model: str | None = None
     server: str | None = None
-    corpus: str = "corpus"
+    corpus: str | None = None
     report: str | None = None
     providers: tuple[str, ...] = ()
     api_key_variable: str = "SYNAPTUM_API_KEY"
     ignore: tuple[str, ...] = ()
+    keep_headers: tuple[str, ...] = ()
     allow_network: bool = False
 
     @property
@@ -107,6 +111,12 @@ def add_options(parser: pytest.Parser) -> None:
         default=[],
     )
     parser.addini(
+        "synaptum_keep_headers",
+        "Header fields of answers that are kept besides the usual ones, such as x-ratelimit-reset.",
+        type="linelist",
+        default=[],
+    )
+    parser.addini(
         "synaptum_allow_network",
         "Let every test open sockets to anywhere (default: loopback only).",
         type="bool",
@@ -146,19 +156,40 @@ def read_options(config: pytest.Config) -> Options:
         base_url=value("base_url"),
         model=value("model"),
         server=server,
-        corpus=str(
-            config.getoption("--synaptum-corpus") or config.getini("synaptum_corpus") or "corpus"
-        ),
+        corpus=config.getoption("--synaptum-corpus") or _path(config, "synaptum_corpus"),
         report=config.getoption("--synaptum-report") or config.getini("synaptum_report") or None,
         providers=tuple(
             config.getoption("--synaptum-provider") or config.getini("synaptum_provider")
         ),
         api_key_variable=str(config.getini("synaptum_api_key_variable")),
         ignore=tuple(config.getini("synaptum_ignore")),
+        keep_headers=tuple(config.getini("synaptum_keep_headers")),
         allow_network=bool(config.getini("synaptum_allow_network")),
     )
     _refuse_in_ci(options)
     return options
+
+
+def collect_corpus(config: pytest.Config, corpus: str) -> None:
+    """Let pytest collect a corpus that lies elsewhere.
+
+    One of the command line always; one of the ini file where no paths were named.
+
+    Raises:
+        pytest.UsageError: there is no such folder.
+    """
+    if not Path(corpus).is_dir():
+        msg = f"--synaptum-corpus: there is no folder {corpus}; name the one with flags.yaml."
+        raise pytest.UsageError(msg)
+    named = config.args_source is pytest.Config.ArgsSource.ARGS
+    if corpus not in config.args and (config.getoption("--synaptum-corpus") or not named):
+        config.args.append(corpus)
+
+
+def _path(config: pytest.Config, name: str) -> str | None:
+    """A path of the ini file, from the folder that the file is in."""
+    value = config.getini(name)
+    return str((config.inipath or config.rootpath / "ini").parent / value) if value else None
 
 
 def _refuse_in_ci(options: Options) -> None:

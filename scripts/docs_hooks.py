@@ -124,7 +124,7 @@ def _title(words: str) -> str:
         return "in the same folder"
     if words == "run corpus":
         return "in a folder with the corpus"
-    return words.replace('"', "'")
+    return words.replace('"', "'").replace("not run:", "not run by our tests:", 1)
 
 
 def _link(found: re.Match[str], here: str, page: str) -> str:

@@ -183,7 +183,13 @@ class Golden:
 
     @property
     def _command(self) -> str:
-        return f"pytest --synaptum-update {shlex.quote(self._test)}"
+        # A recording is kept only if its test passes: without one, there is nothing to replay.
+        recording = [
+            f"--synaptum-{name}"
+            for name in ("record", "rerecord")
+            if getattr(self._session.options, name)
+        ]
+        return shlex.join(["pytest", *recording, "--synaptum-update", self._test])
 
     def _missing(self, name: str) -> str:
         what = f"has no entry {name!r}" if self._file.exists else "does not exist"

@@ -287,3 +287,28 @@ def test_a_case_can_be_skipped_by_what_it_shows(corpus):
 
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["SKIPPED*not claimed"])
+
+
+def test_a_corpus_that_lies_elsewhere_is_collected_beside_the_tests(corpus):
+    elsewhere = corpus.path.parent / f"{corpus.path.name}-corpus"
+    (corpus.path / "corpus").rename(elsewhere)
+    file = corpus.makepyfile("def test_one(): ...")
+
+    corpus.runpytest(file, f"--synaptum-corpus={elsewhere}").assert_outcomes(passed=2)
+
+
+def test_the_corpus_of_the_ini_file_is_collected_where_no_paths_are_named(corpus):
+    (corpus.path / "corpus").rename(corpus.path.parent / f"{corpus.path.name}-corpus")
+    corpus.makeini(f"[pytest]\nsynaptum_corpus = ../{corpus.path.name}-corpus\n")
+    file = corpus.makepyfile("def test_one(): ...")
+
+    corpus.runpytest().assert_outcomes(passed=2)
+    corpus.runpytest("-n", "1").assert_outcomes(passed=2)
+    corpus.runpytest(file).assert_outcomes(passed=1)
+
+
+def test_a_corpus_that_is_not_there_is_a_usage_error(corpus):
+    result = corpus.runpytest("--synaptum-corpus=nowhere")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*there is no folder nowhere*"])

@@ -275,3 +275,19 @@ def test_a_value_without_a_json_form_is_refused_by_name(pytester):
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*The golden 'value' cannot hold this value. A set*"])
+
+
+def test_while_recording_the_command_that_accepts_a_value_records_too(pytester, monkeypatch):
+    # The recording of a red test is not kept, so an update alone would find no cassette.
+    monkeypatch.delenv("CI", raising=False)
+    pytester.makepyfile("def test_it(synaptum_golden): synaptum_golden.check(1)")
+    accept = "pytest {}--synaptum-update *::test_it"
+
+    for flags, recording in (
+        ([], ""),
+        (["--synaptum-record"], "--synaptum-record "),
+        (["--synaptum-rerecord"], "--synaptum-rerecord "),
+    ):
+        result = pytester.runpytest(*flags)
+
+        result.stdout.fnmatch_lines([f"*then: {accept.format(recording)}*"])
