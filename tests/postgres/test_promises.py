@@ -4,7 +4,7 @@ import pytest
 from support.resumable import check, everything, script_of_everything
 
 from pytest_synaptum import CheckpointerContract, Stop
-from synaptum import PostgresCheckpointer
+from synaptum.journal.postgres import PostgresCheckpointer
 
 
 class TestPostgres(CheckpointerContract):
