@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import functools
 import http.client
+import re
 import ssl
 import threading
 import urllib.request
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final, cast
 
 from synaptum.transport.base import HttpRequest
 from synaptum.transport.line import Line
@@ -22,6 +23,9 @@ __all__ = ["Opener"]
 
 #: Reads one HTTP chunk, or what has arrived of it.
 READ_BYTES = 65536
+
+#: The status line of an interim response. 101 is none: what follows it is no HTTP.
+_INTERIM: Final = re.compile(rb"HTTP/1\.[01] 1(?!01)[0-9][0-9]\b")
 
 
 class Opener:
@@ -60,6 +64,50 @@ class _CuttableRequest(urllib.request.Request):
     line: Line
 
 
+class _Head:
+    """The lines of a response's head, without those of interim responses before it.
+
+    Of these (status 1xx: 103 brings hints, 102 says that work goes on) http.client knows only
+    100, and takes any other for the answer. It also takes the end of the bytes for the end of
+    the headers: a connection lost there would look like an empty answer. Source: RFC 9110, 15.2.
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._begins = True
+
+    def readline(self, limit: int) -> bytes:
+        line = self._line(limit)
+        while self._begins and _INTERIM.match(line):
+            while self._line(limit).strip():
+                pass
+            line = self._line(limit)
+        self._begins = False
+        return line
+
+    def _line(self, limit: int) -> bytes:
+        line = cast("bytes", self._file.readline(limit))
+        # That nothing came, or no HTTP, http.client tells by itself.
+        is_ours = line.startswith(b"HTTP/") or not self._begins
+        if is_ours and not line.endswith(b"\n") and len(line) < limit:
+            raise http.client.IncompleteRead(line)
+        return line
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _Response(http.client.HTTPResponse):
+    def begin(self) -> None:
+        file = self.fp
+        self.fp = cast("Any", _Head(file))
+        try:
+            super().begin()
+        finally:
+            if self.fp is not None:  # it closes what is no HTTP
+                self.fp = file
+
+
 class _Cuttable:
     """What both connection classes add: the socket is made by the line.
 
@@ -72,12 +120,16 @@ class _Cuttable:
 
 
 class _Connection(_Cuttable, http.client.HTTPConnection):
+    response_class = _Response
+
     def __init__(self, *args: Any, line: Line, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._create_connection = line.connect
 
 
 class _TlsConnection(_Cuttable, http.client.HTTPSConnection):
+    response_class = _Response
+
     def __init__(self, *args: Any, line: Line, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._create_connection = line.connect

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import socket
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 from support.leaks import our_threads, wait_until
@@ -209,21 +211,67 @@ async def test_a_server_that_hangs_up_without_an_answer_is_told() -> None:
         await transport.send(post(server.base_url))
 
 
-async def test_what_is_no_http_is_told() -> None:
+@contextlib.contextmanager
+def answering(raw: bytes) -> Iterator[str]:
+    """A server of one request that answers these bytes and hangs up; gives its address."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def answer() -> None:
         connection, _ = listener.accept()
         with connection:
             connection.recv(65536)
-            connection.sendall(b"SSH-2.0-OpenSSH\r\n\r\n")
+            connection.sendall(raw)
 
     thread = threading.Thread(target=answer)
     thread.start()
     with listener:
-        with pytest.raises(NetworkError, match="is not HTTP"):
-            await transport.send(post(f"http://127.0.0.1:{listener.getsockname()[1]}/v1"))
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
         thread.join(5)
+
+
+@pytest.mark.parametrize("raw", [b"SSH-2.0-OpenSSH\r\n\r\n", b'{"no": "http"}'])
+async def test_what_is_no_http_is_told(raw: bytes) -> None:
+    with answering(raw) as url, pytest.raises(NetworkError, match="is not HTTP"):
+        await transport.send(post(url))
+
+
+WHOLE = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param(b"HTTP/1.1 100 Continue\r\n\r\n", id="continue"),
+        pytest.param(b"HTTP/1.1 102 Processing\r\n\r\n" * 3, id="processing"),
+        pytest.param(b"HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n", id="early hints"),
+    ],
+)
+async def test_an_interim_response_is_not_taken_for_the_answer(before: bytes) -> None:
+    with answering(before + WHOLE) as url:
+        reply = await transport.send(post(url))
+        body = await read(reply)
+
+    assert (reply.status, reply.headers, body) == (200, (("content-length", "5"),), b"hello")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"HTTP/1.1 20",
+        b"HTTP/1.1 200 OK\r\n",
+        b"HTTP/1.1 200 OK\r\ncontent-len",
+        b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n",
+        b"HTTP/1.1 103 Early Hints\r\n",
+    ],
+)
+async def test_a_head_that_breaks_off_is_no_empty_answer(head: bytes) -> None:
+    with (
+        answering(head) as url,
+        pytest.raises(NetworkError, match="closed the connection without an answer") as caught,
+    ):
+        await transport.send(post(url))
+
+    assert caught.value.retryable
 
 
 async def test_https_asked_of_a_plain_server_is_final_and_says_so() -> None:
