@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin
 
 from synaptum.clock import Clock, SystemClock
-from synaptum.errors import ConfigurationError, ProviderError, SynaptumError
+from synaptum.errors import ConfigurationError, NetworkError, ProviderError, SynaptumError
 from synaptum.models.dialect import Dialect
 from synaptum.models.endpoint import endpoint_url
 from synaptum.models.event_feed import event_feed
@@ -87,15 +88,13 @@ class HttpModel:
         transport: Transport | None = None,
         clock: Clock | None = None,
     ) -> None:
-        if timeout is not None and not timeout > 0:
-            msg = f"timeout={timeout!r} is no number of seconds above 0; None waits for ever."
-            raise ConfigurationError(msg)
+        _check_timeout(timeout)
         self._dialect = Dialect(_provider(provider))
         self._url = endpoint_url(base_url, self._dialect.path)
         self._key = None if api_key is None else _key(api_key)
         self._headers = {
             name.lower(): Secret(value) if name.lower() in _SECRET_HEADERS else value
-            for name, value in (headers or {}).items()
+            for name, value in _texts(headers or {}).items()
         }
         given = [value for value in self._headers.values() if isinstance(value, Secret)]
         self._secrets = Secrets(self._key, *given)
@@ -158,7 +157,7 @@ class HttpModel:
                 if looks_like_sse(body):
                     # Some gateways stream whatever they are asked.
                     return fold(self._dialect.provider.stream_from_wire(self._chunks_in(body)))
-                return self._dialect.response(body)
+                return self._response(reply, body)
         finally:
             await reply.aclose()
 
@@ -182,7 +181,8 @@ class HttpModel:
                     self._check_status(reply, await _rest(chunks))
                 piece, is_stream = await _begin(chunks, _content_type(reply))
                 if not is_stream:
-                    for event in unfold(self._dialect.response(piece + await _rest(chunks))):
+                    body = piece + await _rest(chunks)
+                    for event in unfold(self._response(reply, body)):
                         yield event
                     return
                 feed = event_feed(self._dialect)
@@ -238,6 +238,22 @@ class HttpModel:
             headers[name] = value.reveal() if isinstance(value, Secret) else value
         return tuple(headers.items())
 
+    def _response(self, reply: HttpReply, body: bytes) -> Response:
+        """The answer in a whole body; half an object is a connection that was lost."""
+        try:
+            return self._dialect.response(body)
+        except ProviderError:
+            framing = {name for name, _ in reply.headers} & {"content-length", "transfer-encoding"}
+            text = body.strip()
+            # Where the end of the connection is the end of the body, nothing else can tell.
+            if not framing and text.startswith(b"{") and not text.endswith(b"}"):
+                msg = (
+                    f"The connection to {origin_of(self._url)} was lost after {len(body)} bytes"
+                    " of the answer, before its end."
+                )
+                raise NetworkError(msg) from None
+            raise
+
     def _check_status(self, reply: HttpReply, body: bytes) -> None:
         """Raise the error of an answer that is none."""
         if reply.status < 300:
@@ -245,7 +261,7 @@ class HttpModel:
         place = place_of(self._url)
         if reply.status < 400:
             target = dict(reply.headers).get("location", "")
-            where = origin_of(urljoin(self._url, target)) if target else "nowhere"
+            where = _origin_after(self._url, target) if target else "nowhere"
             msg = (
                 f"{place} answered status {reply.status}, a redirect to {where}. Redirects are"
                 " not followed, since the key would travel along: set base_url to where the"
@@ -271,6 +287,8 @@ class HttpModel:
                     headers = dict(reply.headers)
                     found = (headers[name] for name in _REQUEST_ID_HEADERS if name in headers)
                     error.request_id = next(found, None)
+                if error.request_id is not None:
+                    error.request_id = self._secrets.remove_from(error.request_id)
             raise
 
     def _chunks_in(self, body: bytes) -> Iterator[Mapping[str, Any]]:
@@ -306,6 +324,35 @@ def _provider(provider: Provider | str | None) -> Provider:
     return provider
 
 
+def _check_timeout(timeout: object) -> None:
+    if timeout is None:
+        return
+    is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    # The system's own clock has no room for more, and neither has anybody's patience.
+    if not is_number or not 0 < timeout <= threading.TIMEOUT_MAX:  # type: ignore[operator]
+        msg = (
+            f"timeout={timeout!r} is no number of seconds above 0 that can be waited; None waits"
+            " for ever."
+        )
+        raise ConfigurationError(msg)
+
+
+def _texts(headers: Mapping[str, str]) -> Mapping[str, str]:
+    given: Mapping[Any, Any] = headers
+    for name, value in given.items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            msg = f"The header {name!r} has the value of a {type(value).__name__}: give texts."
+            raise ConfigurationError(msg)
+    return headers
+
+
+def _origin_after(url: str, target: str) -> str:
+    try:
+        return origin_of(urljoin(url, target))
+    except ValueError:
+        return "an address that is none"
+
+
 def _key(text: str) -> Secret:
     """The key without the line break that a file or a variable often leaves at its end."""
     key = text.strip()
@@ -331,8 +378,9 @@ async def _begin(chunks: AsyncIterator[bytes], content_type: str) -> tuple[bytes
         if is_stream is None:
             continue
         if not is_stream and content_type == "text/event-stream":
-            # An unknown field may come first; JSON says by its first character what it is.
-            is_stream = head.lstrip()[:1] not in {b"{", b"["}
+            # An unknown field may come first; JSON and pages say by their first character
+            # what they are.
+            is_stream = head.lstrip()[:1] not in {b"{", b"[", b"<"}
         return head, is_stream
     return head, content_type == "text/event-stream"
 

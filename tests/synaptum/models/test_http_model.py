@@ -232,6 +232,41 @@ async def test_a_body_cut_short_is_a_lost_connection() -> None:
         await HttpModel(server.base_url)(REQUEST)
 
 
+@pytest.mark.parametrize("stream", [False, True])
+async def test_half_a_body_without_a_length_is_a_lost_connection(stream: bool) -> None:
+    answer = Answer(
+        headers=[("content-type", "application/json")], chunks=[chat_body()[:50]], framing="close"
+    )
+    with (
+        LoopbackServer([answer]) as server,
+        pytest.raises(NetworkError, match="was lost after 50 bytes") as caught,
+    ):
+        model = HttpModel(server.base_url)
+        if stream:
+            async for _ in model.stream(REQUEST):
+                pass
+        else:
+            await model(REQUEST)
+
+    assert caught.value.retryable
+
+
+async def test_a_page_under_the_type_of_a_stream_is_told_as_one() -> None:
+    answer = Answer(chunks=["<html><title>502</title></html>"])
+    with (
+        LoopbackServer([answer]) as server,
+        pytest.raises(ProviderError, match="an HTML page"),
+    ):
+        async for _ in HttpModel(server.base_url).stream(REQUEST):
+            pass
+
+
+async def test_a_redirect_to_what_is_no_address_is_an_error_too() -> None:
+    error = await refused(Answer(307, headers=[("location", "http://[h")], body=""))
+
+    assert "a redirect to an address that is none." in str(error)
+
+
 async def test_a_redirect_is_an_error_that_says_where_to() -> None:
     with LoopbackServer() as other:
         target = f"{other.base_url}/chat?token=hidden"
@@ -242,10 +277,16 @@ async def test_a_redirect_is_an_error_that_says_where_to() -> None:
         assert (error.status, error.retryable, other.count) == (307, False, 0)
 
 
-@pytest.mark.parametrize("timeout", [0, -1, float("nan")])
-async def test_a_timeout_that_cannot_be_is_refused(timeout: float) -> None:
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), 1e12, True, "5"])
+async def test_a_timeout_that_cannot_be_is_refused(timeout: Any) -> None:
     with pytest.raises(ConfigurationError, match="timeout="):
         HttpModel("http://h/v1", timeout=timeout)
+
+
+async def test_a_header_that_is_no_text_is_refused_by_its_name() -> None:
+    headers: Any = {"x-tries": 3}
+    with pytest.raises(ConfigurationError, match="'x-tries' has the value of a int"):
+        HttpModel("http://h/v1", headers=headers)
 
 
 async def test_the_configuration_names_provider_and_profile_and_no_address() -> None:

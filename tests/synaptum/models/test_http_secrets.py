@@ -63,6 +63,7 @@ ECHO = f"Incorrect key provided: {KEY}."
         pytest.param(Answer(chunks=[sse({"error": {"message": ECHO}})]), id="stream"),
         pytest.param(Answer(chunks=[sse({"oops": ECHO})]), id="stream of another dialect"),
         pytest.param(Answer(302, headers=[("location", f"http://h/?{KEY}")], body=""), id="moved"),
+        pytest.param(Answer(401, headers=[("x-request-id", KEY)], body="no"), id="request id"),
         pytest.param(Answer(drop_after=-1), id="no answer"),
     ],
 )
