@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from synaptum import canonical
+from synaptum.agent.foreign import checked_result
 from synaptum.agent.plan import Plan
 from synaptum.agent.progress import Call
 from synaptum.agent.retries import Attempts
@@ -136,7 +137,8 @@ class Caller:
                     raise
                 await attempts.failed(error)
             else:
-                return Outcome(result=replace(result, call_id=step.call.id), meta=attempts.meta())
+                result = checked_result(step.call, result, self._plan.wording)
+                return Outcome(result=result, meta=attempts.meta())
 
     async def delegate(self, step: DelegateStep, action: Call) -> Outcome:
         """Hand a brief to a sub-agent and run it to its end, or to where it waits."""

@@ -17,6 +17,7 @@ from typing import Any
 
 from synaptum.agent.calls import Caller, Outcome
 from synaptum.agent.delegate import child_run_id
+from synaptum.agent.foreign import checked_response, unusable_result
 from synaptum.agent.plan import Plan
 from synaptum.agent.progress import (
     Ask,
@@ -34,7 +35,7 @@ from synaptum.agent.scripts import Asked, ScriptBridge, call_of, is_carried_out
 from synaptum.agent.session import Session
 from synaptum.agent.start import begin
 from synaptum.agent.verdict import Close, Fail
-from synaptum.errors import Denied, NetworkError
+from synaptum.errors import Denied, EncodingError, NetworkError
 from synaptum.gateway.base import CallContext
 from synaptum.journal.store import Releasable
 from synaptum.vocabulary import (
@@ -181,7 +182,7 @@ class Run:
     ) -> AsyncGenerator[StreamEvent | Response, None]:
         """One attempt: the fragments where they are wanted, and last the whole answer."""
         gateway = self._session.gateway
-        response: Response | None = None
+        response: object = None
         if not self._streaming:
             response = await gateway.invoke_model(request, context)
         else:
@@ -196,9 +197,10 @@ class Run:
             if response is None:
                 msg = "The stream ended before the answer was whole: no finish arrived."
                 raise NetworkError(msg)
-        if response.failure is not None:
-            raise response.failure
-        yield response
+        whole = checked_response(response)
+        if whole.failure is not None:
+            raise whole.failure
+        yield whole
 
     async def _denied_model(self, step: ModelStep, denied: Denied) -> Events:
         decision = denied.decision
@@ -244,9 +246,7 @@ class Run:
         ended: dict[str, Any] = {"result": outcome.result, "meta": outcome.meta}
         if isinstance(step, DelegateStep):
             ended["usage"] = outcome.usage
-        yield await self._record(
-            replace(step, phase=Phase.COMPLETED, at=self._session.now(), **ended)
-        )
+        yield await self._record_end(step, **ended)
 
     # Calls of a script
 
@@ -300,15 +300,7 @@ class Run:
             yield await self._record(step)
         outcome = await self._caller.tool(step, Call(step.call, step, approval, given))
         meta = {**outcome.meta, "within": step.meta["within"], "number": step.meta["number"]}
-        yield await self._record(
-            replace(
-                step,
-                phase=Phase.COMPLETED,
-                at=self._session.now(),
-                result=outcome.result,
-                meta=meta,
-            )
-        )
+        yield await self._record_end(step, result=outcome.result, meta=meta)
 
     async def _end_script(self, step: ToolStep) -> Events:
         text = self._plan.wording.surfaces.script_stopped.format(name=step.call.name)
@@ -398,6 +390,22 @@ class Run:
         self._configuration = None
         self._progress.apply(event)
         return event
+
+    async def _record_end(self, step: ToolStep | DelegateStep, **ended: Any) -> Step:
+        """Record the end of a call.
+
+        A value without a JSON form is told to the model: the call has happened, and left open
+        it would look as if nobody knew.
+        """
+        end = replace(step, phase=Phase.COMPLETED, at=self._session.now(), **ended)
+        try:
+            return await self._record(end)
+        except EncodingError as error:
+            if end.result is None:
+                raise
+            kind = type(end.result).__name__
+            told = unusable_result(step.call, kind, self._plan.wording, str(error))
+            return await self._record(replace(end, result=told))
 
     def _shown(self, event: Step) -> Step:
         """The event as the caller sees it: a final output in its own type."""
