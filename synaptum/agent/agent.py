@@ -127,10 +127,12 @@ def _opening(task: Task) -> tuple[Message, ...] | None:
         return None
     if isinstance(task, str):
         return (Message.user(task),)
-    messages = tuple(item for item in task if isinstance(item, Message))
-    if not messages:
-        return (Message(Role.USER, tuple(cast("Sequence[ContentPart]", task))),)
-    if len(messages) != len(task) or messages[-1].role is Role.ASSISTANT:
+    given: object = task
+    items: tuple[object, ...] = tuple(given) if isinstance(given, Sequence) else ()
+    if items and all(isinstance(item, ContentPart) for item in items):
+        return (Message(Role.USER, cast("tuple[ContentPart, ...]", items)),)
+    messages = tuple(item for item in items if isinstance(item, Message))
+    if not messages or len(messages) != len(items) or messages[-1].role is Role.ASSISTANT:
         msg = (
             "A task is a text, content parts, or messages of which the last is not the"
             " assistant's: ask something."

@@ -103,7 +103,8 @@ def _output(before: Any, now: Any, wording: Wording) -> str:
 
 
 def _sampling(before: Any, now: Any, wording: Wording) -> str:
-    keys = [key for key in now if before.get(key) != now[key]]
+    # By their JSON, as they were compared: 0 and 0.0 are two requests.
+    keys = [key for key in now if canonical.encode(before.get(key)) != canonical.encode(now[key])]
     text_before, text_now = (
         canonical.encode({key: side.get(key) for key in keys}) for side in (before, now)
     )

@@ -61,8 +61,9 @@ class Session:
         sleep: Sleep = system_sleep,
         random: Random = system_random,
     ) -> None:
-        if not run_id:
-            msg = "Session(run_id=''): a run needs a name, a text that is not empty."
+        given: object = run_id
+        if not isinstance(given, str) or not given:
+            msg = f"Session(run_id={run_id!r}): a run needs a name, a text that is not empty."
             raise ConfigurationError(msg)
         self.run_id = run_id
         self.gateway = gateway

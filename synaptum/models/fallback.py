@@ -92,13 +92,18 @@ class FallbackModel:
             of the same arguments streams, of the others the whole answer is shown as one.
 
     Raises:
-        ConfigurationError: no models.
+        ConfigurationError: no models, or something that is none.
     """
 
     def __init__(self, *models: Model) -> None:
         if not models:
             msg = "FallbackModel needs at least one model, in the order to ask."
             raise ConfigurationError(msg)
+        given: tuple[object, ...] = models
+        for model in given:
+            if not callable(model):
+                msg = f"FallbackModel was given {model!r}, which is no model: it cannot be called."
+                raise ConfigurationError(msg)
         self._models = models
 
     def __repr__(self) -> str:

@@ -28,7 +28,7 @@ __all__ = ["OutputType", "output_type"]
 _ROOT: Final = "$"
 
 #: A fence around the whole answer. Anchored at both ends: backticks inside a string stay.
-_FENCE: Final = re.compile(r"\s*```(?:json|JSON)?[ \t]*\r?\n(.*)\r?\n?```\s*", re.DOTALL)
+_FENCE: Final = re.compile(r"\s*```(?:json|JSON)?\s*(.*)```\s*", re.DOTALL)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

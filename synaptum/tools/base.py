@@ -128,6 +128,10 @@ def check_tool_names(tools: Iterable[Any]) -> tuple[Tool, ...]:
             are a set.
     """
     refuse_set("tools", tools)
+    given: object = tools
+    if not isinstance(given, Iterable):
+        msg = f"tools={tools!r} is no list of tools; put it in one, even where it is the only one."
+        raise ConfigurationError(msg)
     found: dict[str, Tool] = {}
     for tool in tools:
         if not isinstance(tool, Tool):

@@ -35,14 +35,15 @@ def cap_tool_output(
         wording: of the notice; the one in use where it is not given.
 
     Raises:
-        ConfigurationError: `max_chars` is under 200.
+        ConfigurationError: `max_chars` is under 200, or no whole number.
     """
     if max_chars is None:
         return result
-    if isinstance(max_chars, bool) or max_chars < MIN_TOOL_CHARS:
+    given: object = max_chars
+    if not isinstance(given, int) or isinstance(given, bool) or max_chars < MIN_TOOL_CHARS:
         msg = (
-            f"max_tool_chars={max_chars} leaves no room beside the notice: use {MIN_TOOL_CHARS}"
-            " or more, or None for no limit."
+            f"max_tool_chars={max_chars!r} leaves no room beside the notice, or is no whole number:"
+            f" use {MIN_TOOL_CHARS} or more, or None for no limit."
         )
         raise ConfigurationError(msg)
     text = result.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 import pytest
@@ -245,3 +246,23 @@ async def test_a_question_asked_again_carries_the_instructions_of_the_first_time
     await run(agent, "Go", session)
 
     assert model.requests[0].system == "monday"
+
+
+@pytest.mark.asyncio
+async def test_a_number_of_another_kind_is_told_as_the_difference():
+    store = await begun(**{**BASE, "sampling": Sampling(temperature=0.0)})
+    agent = Agent("a", **{**BASE, "sampling": Sampling(temperature=0)})
+    told = 'sampling: {"temperature":0.0} → {"temperature":0}'
+    with pytest.raises(ConfigurationError, match=re.escape(told)):
+        await run(agent, "Go", session_of(ScriptedModel(), [leer], checkpointer=store))
+
+
+@pytest.mark.parametrize("run_id", ["", 5, b"r1", None])
+def test_a_run_is_named_by_a_text(run_id):
+    with pytest.raises(ConfigurationError, match="a run needs a name"):
+        Session(run_id, LocalGateway())
+
+
+def test_a_tool_alone_is_no_list_of_tools():
+    with pytest.raises(ConfigurationError, match="is no list of tools"):
+        Agent("a", model=MODEL, tools=leer)

@@ -1,5 +1,7 @@
 """A run can go on from a conversation: worked turns for a small model, or an earlier chat."""
 
+from typing import Any
+
 import pytest
 
 from synaptum import Agent, ConfigurationError, Message, Session
@@ -35,8 +37,8 @@ async def test_a_run_is_resumed_with_the_same_conversation_and_refuses_another()
     assert len(model.requests) == 1
 
 
-@pytest.mark.parametrize("task", [CHAT[:2], [*CHAT, "and more"]])
-def test_a_conversation_that_asks_nothing_is_refused(task: list[Message]) -> None:
+@pytest.mark.parametrize("task", [CHAT[:2], [*CHAT, "and more"], [], ["Hi."], b"Hi.", [5], 5])
+def test_what_asks_nothing_is_refused(task: Any) -> None:
     session = Session("r1", ScriptedModel("never").gateway())
 
     with pytest.raises(ConfigurationError, match="of which the last is not the assistant's"):

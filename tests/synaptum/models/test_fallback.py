@@ -286,3 +286,9 @@ async def test_a_stream_that_its_provider_ended_with_an_error_after_text_fails()
     assert texts(seen) == ["Once"]
     assert isinstance(error, ProviderError)
     assert error.retryable
+
+
+@pytest.mark.parametrize("model", [None, 5, "tiny"])
+async def test_what_is_no_model_is_refused_before_it_is_asked(model: Any) -> None:
+    with pytest.raises(ConfigurationError, match="no model: it cannot be called"):
+        FallbackModel(model)

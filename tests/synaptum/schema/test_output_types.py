@@ -35,6 +35,7 @@ def test_a_dataclass_is_asked_for_by_its_schema_and_name():
         '```json\n{"code": "use ```sh\\nls\\n``` here"}\n```',
         '  ```\n{"code": "use ```sh\\nls\\n``` here"}```\n',
         '```json\r\n{"code": "use ```sh\\nls\\n``` here"}\r\n```',
+        '```json {"code": "use ```sh\\nls\\n``` here"}```',
     ],
 )
 def test_a_fence_around_the_whole_answer_changes_nothing(text):

@@ -75,7 +75,7 @@ def test_parts_that_are_no_text_stay_and_the_texts_share_the_limit():
     assert len(capped.text) == 300
 
 
-@pytest.mark.parametrize("limit", [199, 0, -1, True])
+@pytest.mark.parametrize("limit", [199, 0, -1, True, 300.5, float("nan"), "300"])
 def test_a_limit_without_room_beside_the_notice_is_a_configuration_error(limit):
     with pytest.raises(ConfigurationError, match="use 200 or more"):
         cap_tool_output(ToolResult.of("c1", "x"), max_chars=limit)
