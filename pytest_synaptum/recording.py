@@ -11,9 +11,10 @@ from __future__ import annotations
 import contextlib
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -187,7 +188,9 @@ class Recording:
         pytest.fail(msg, pytrace=False)
 
     def _play(self, cassette: Cassette) -> Player:
-        matcher = Matcher(self._marker.match, (*self._marker.ignore, *self._options.ignore))
+        volatile = self.item.config.hook.pytest_synaptum_volatile(config=self.item.config)
+        masks = (*self._marker.ignore, *self._options.ignore, *_flat(volatile))
+        matcher = Matcher(self._marker.match, masks)
         command = self.command("--synaptum-rerecord")
         return Player(cassette, matcher, self._redactor, test=self.item.nodeid, command=command)
 
@@ -360,12 +363,18 @@ def open_recording(
 
 def redactor_of(config: pytest.Config) -> Redactor:
     """What replaces secrets in this run: those of the project, of the environment, and shapes."""
-    secrets = [
-        secret
-        for named in config.hook.pytest_synaptum_redact(config=config)
-        for secret in ([named] if isinstance(named, str | re.Pattern) else named)
+    options = session_of(config).options
+    secrets = _flat(config.hook.pytest_synaptum_redact(config=config))
+    return Redactor(secrets, (options.api_key_variable,), keep_headers=options.keep_headers)
+
+
+def _flat(answers: Iterable[Any]) -> list[Any]:
+    """What the implementations of a hook named; one that gives a single thing is understood."""
+    return [
+        one
+        for named in answers
+        for one in ([named] if isinstance(named, str | re.Pattern) else named)
     ]
-    return Redactor(secrets, (session_of(config).options.api_key_variable,))
 
 
 def _line(exchange: Exchange) -> str:

@@ -66,6 +66,7 @@ class Redactor:
         secrets: texts and patterns that users name.
         variables: environment variables that hold a key, besides those that look like it.
         environ: the environment.
+        keep_headers: names of more header fields of answers to be kept, their values redacted.
     """
 
     def __init__(
@@ -73,7 +74,10 @@ class Redactor:
         secrets: Iterable[str | re.Pattern[str]] = (),
         variables: tuple[str, ...] = (),
         environ: Mapping[str, str] = os.environ,
+        *,
+        keep_headers: Iterable[str] = (),
     ) -> None:
+        self._answer_headers = _RESPONSE_HEADERS | {name.lower() for name in keep_headers}
         self._environ = environ
         self._variables = variables
         self._known: dict[str, bytes] = {}
@@ -161,7 +165,7 @@ class Redactor:
         chunks = response.chunks
         if body != response.body:
             chunks = tuple(body[a:b] for a, b in pairwise(edges))
-        headers = self._headers(response.headers, _RESPONSE_HEADERS)
+        headers = self._headers(response.headers, self._answer_headers)
         return replace(response, headers=headers, chunks=chunks)
 
     def _headers(
