@@ -27,9 +27,7 @@ def write_index(corpus: Path, cases: Iterable[Case]) -> bool:
     """Write the index of `cases`; whether the file changed."""
     path = corpus / INDEX_FILE
     lines = ["synaptum: index/1\ncases:\n"]
-    lines += [
-        f"  {name}: {strict_yaml.flow(entry)}\n" for name, entry in _entries(cases).items()
-    ]
+    lines += [f"  {name}: {strict_yaml.flow(entry)}\n" for name, entry in _entries(cases).items()]
     text = "".join(lines)
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return False

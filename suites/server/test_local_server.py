@@ -99,3 +99,10 @@ def test_it_ends_when_its_parent_is_killed() -> None:
     parent.stdin.close()
     parent.stdout.close()
     assert readable == [child_end]
+
+
+def test_without_a_prompt_cache_an_answer_does_not_depend_on_what_was_asked_before() -> None:
+    with LocalServer(template=None, cache_prompt=False) as fresh:
+        answers = [ask(fresh, messages=question("Name three colours.")) for _ in range(2)]
+
+    assert [a["usage"]["prompt_tokens_details"]["cached_tokens"] for a in answers] == [0, 0]
