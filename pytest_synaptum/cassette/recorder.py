@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 import threading
-import zlib
 from collections.abc import Callable, Iterable
 from urllib.parse import urlsplit
 
+from pytest_synaptum.cassette.packing import unpacked
 from pytest_synaptum.cassette.writing import is_stream
 from pytest_synaptum.exchange import CLOSED, Ending, Exchange, RecordedRequest, RecordedResponse
 from synaptum.clock import Clock, SystemClock
-from synaptum.transport.decompress import decompressor_for
 
 __all__ = ["Recorder", "Slot", "path_of"]
 
@@ -110,13 +109,9 @@ class Slot:
     def _plain(self) -> tuple[tuple[tuple[str, str], ...], list[bytes], list[float]]:
         """Headers and chunks without the compression, which nobody could review."""
         encoding = dict(self.headers).get("content-encoding", "")
-        try:
-            decompressor = decompressor_for(encoding)
-            if decompressor is None:
-                return self.headers, self._chunks, self._delays_s
-            plain = [decompressor.feed(chunk) for chunk in self._chunks]
-        except (LookupError, zlib.error):
-            # A compression we cannot undo: kept as it came, its header with it.
+        asked = dict(self.request.headers).get("accept-encoding", "")
+        plain = unpacked(encoding, self._chunks, asked) if encoding else None
+        if plain is None:
             return self.headers, self._chunks, self._delays_s
         headers = tuple(pair for pair in self.headers if pair[0] != "content-encoding")
         chunks: list[bytes] = []

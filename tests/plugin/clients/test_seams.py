@@ -9,15 +9,18 @@ import json
 import threading
 import urllib.error
 import urllib.request
+import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import aiohttp
+import brotli
 import httpx
 import httpx2
 import pytest
 import requests
+import zstandard
 from support.capturing import recording, replaying
 from support.loopback import Answer, LoopbackServer, Received, chat_body, chat_stream
 
@@ -226,21 +229,39 @@ def test_transports_that_are_no_network_are_left_alone() -> None:
     assert recorder.exchanges() == ()
 
 
-def test_a_compressed_answer_is_stored_plain_and_read_the_same() -> None:
-
-    packed = gzip.compress(chat_body("Hello."))
-    headers = (("content-encoding", "gzip"), ("content-type", "application/json"))
-    with LoopbackServer([Answer(body=packed, headers=headers)]) as server:
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
+def test_a_compressed_answer_is_stored_plain_and_read_the_same(encoding: str) -> None:
+    ask = with_httpx(httpx)
+    pack: dict[str, Callable[[bytes], bytes]] = {
+        "gzip": gzip.compress,
+        "deflate": zlib.compress,
+        "br": brotli.compress,
+        "zstd": lambda data: zstandard.ZstdCompressor().compress(data),
+    }
+    headers = (("content-encoding", encoding), ("content-type", "application/json"))
+    answer = Answer(body=pack[encoding](chat_body("Hello.")), headers=headers)
+    with LoopbackServer([answer]) as server:
         url = f"{server.base_url}/chat/completions"
         with recording() as recorder:
-            live = with_httpx(httpx)(url, {})
+            live = ask(url, {})
+    assert live == (200, chat_body("Hello."))
     response = recorder.exchanges()[0].response
     assert response is not None
     assert response.body == chat_body("Hello.")
     assert "content-encoding" not in dict(response.headers)
 
     with replaying(recorder):
-        assert with_httpx(httpx)(url, {}) == live
+        assert ask(url, {}) == live
+
+
+@pytest.mark.parametrize("encoding", ["x-squeezed", "br"])
+def test_a_compression_that_the_client_did_not_ask_for_is_kept_as_it_came(encoding: str) -> None:
+    packed = brotli.compress(b"plain")
+    headers = (("content-encoding", encoding), ("content-type", "application/json"))
+    with LoopbackServer([Answer(body=packed, headers=headers)]) as server, recording() as recorder:
+        live = with_urllib(f"{server.base_url}/x", {})
+    with replaying(recorder):
+        assert with_urllib("http://elsewhere.invalid/v1/x", {}) == live == (200, packed)
 
 
 def test_the_openai_sdk_gives_answers_of_its_own_types() -> None:
