@@ -58,6 +58,9 @@ def describe(
             key=lambda pair: (_distance(pair[1]), pair[0].number in used),
         )
         lines += _nearest(entry, found, entry.number in used)
+        lines += [
+            f"  likely:   {cause}" for cause in _causes(entry_value(entry), asked.body, found)
+        ]
     lines.append(f"  to record it again: {command}")
     return "\n".join(lines)
 
@@ -76,9 +79,6 @@ def _nearest(entry: Entry, found: list[tuple[str, Any, Any]], used: bool) -> Ite
         yield f"              asked:    {new}"
     if len(found) > _SHOWN:
         yield f"            and at {len(found) - _SHOWN} more places"
-    cause = _cause(found)
-    if cause:
-        yield f"  likely:   {cause}"
 
 
 def _differences(entry: Entry, asked: Asked, matcher: Matcher) -> list[tuple[str, Any, Any]]:
@@ -117,23 +117,59 @@ def _shown(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _cause(found: list[tuple[str, Any, Any]]) -> str | None:
-    """The likely cause, where the differences tell it."""
+def _causes(recorded: Any, asked: Any, found: list[tuple[str, Any, Any]]) -> Iterable[str]:
+    """The likely causes, where the differences tell them."""
     places = [place for place, _, _ in found]
-    if places == ["$.model"]:
-        return "another model is asked than was recorded: give the recorded one, or record again."
-    tools = [pair for pair in found if pair[0].startswith("$.tools")]
-    if tools and len(tools) == len(found):
+    if "$.model" in places:
+        yield "another model is asked than was recorded: give the recorded one, or record again."
+    if any(place.startswith("$.tools") for place in places):
+        yield _about_tools(_tools(recorded), _tools(asked))
+    for place, old, new in found:
+        if _is_volatile(old, new):
+            yield (
+                f"at {place}, a date, a time or an id that changes from run to run: take it from a"
+                " fixed clock, or name its place,"
+                f' @pytest.mark.synaptum(ignore=["{_mask_for(place)}"]).'
+            )
+            return
+
+
+def _is_volatile(old: Any, new: Any) -> bool:
+    if not isinstance(old, str) or not isinstance(new, str):
+        return False
+    return old != new and _VOLATILE.sub("~", old) == _VOLATILE.sub("~", new)
+
+
+def _mask_for(place: str) -> str:
+    # A message's whole content is named by its index: for all of them it would hide too much.
+    index = r".\1" if place.endswith(".content") else ".*"
+    return re.sub(r"\[(\d+)\]", index, place.removeprefix("$."))
+
+
+def _tools(body: Any) -> list[tuple[str, str]]:
+    """Name and definition of each tool that a request offers."""
+    tools = body.get("tools") if isinstance(body, dict) else None
+    found = []
+    for tool in tools if isinstance(tools, list) else []:
+        function = tool.get("function") if isinstance(tool, dict) else None
+        name = function.get("name") if isinstance(function, dict) else None
+        found.append((str(name), json.dumps(tool, sort_keys=True)))
+    return found
+
+
+def _about_tools(recorded: list[tuple[str, str]], asked: list[tuple[str, str]]) -> str:
+    if sorted(recorded) == sorted(asked):
         return (
-            "the tools changed, or come in another order (a set or a dict built differently):"
-            " offer them in a fixed order."
+            "the same tools come in another order (from a set, or a dict built differently): offer"
+            " them in a fixed order."
         )
-    if all(isinstance(a, str) and isinstance(b, str) for _, a, b in found) and all(
-        _VOLATILE.sub("~", a) == _VOLATILE.sub("~", b) for _, a, b in found
-    ):
-        mask = re.sub(r"\[\d+\]", ".*", places[0].removeprefix("$.")).replace("..", ".")
-        return (
-            "a date, a time or an id that changes from run to run: take it from a fixed clock,"
-            f' or name its place, @pytest.mark.synaptum(ignore=["{mask}"]).'
-        )
-    return None
+    before, now = {name for name, _ in recorded}, {name for name, _ in asked}
+    what = [f"{name!r} is new" for name in sorted(now - before)]
+    what += [f"{name!r} is gone" for name in sorted(before - now)]
+    changed = before & now if before == now else set()
+    what += [
+        f"{name!r} is defined otherwise"
+        for name in sorted(changed)
+        if dict(recorded)[name] != dict(asked)[name]
+    ]
+    return f"the tools changed ({', '.join(what) or 'their number'}): record again."

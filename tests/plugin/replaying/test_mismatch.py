@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from support.loopback import Answer, LoopbackServer, chat_body
 from support.recorded_suite import RecordedSuite
 
@@ -48,8 +49,42 @@ def test_a_date_in_the_prompt_is_named_as_the_likely_cause(suite: RecordedSuite)
     result = suite.run()
 
     result.stdout.fnmatch_lines(
-        ['*likely:   a date, a time or an id*ignore=[[]"messages.[*].content"[]]*']
+        ['*likely:   at $.messages[[]0[]].content, a date*ignore=[[]"messages.0.content"[]]*']
     )
+
+
+@pytest.mark.parametrize(
+    ("names", "likely"),
+    [
+        ("b a c", "the same tools come in another order*offer them in a fixed order."),
+        ("a b", "the tools changed ('c' is gone): record again."),
+        ("a b c d", "the tools changed ('d' is new): record again."),
+        ("a b C", "the tools changed ('C' is new, 'c' is gone): record again."),
+    ],
+)
+def test_tools_that_changed_or_moved_are_named_as_the_cause(
+    suite: RecordedSuite, monkeypatch: pytest.MonkeyPatch, names: str, likely: str
+) -> None:
+    suite.write(
+        """
+        import os
+
+        def test_chat(recorded_http):
+            import httpx
+            tools = [
+                {"type": "function", "function": {"name": name}}
+                for name in os.environ["TOOLS"].split()
+            ]
+            with httpx.Client(verify=False) as client:
+                client.post(recorded_http.base_url, json={"messages": [], "tools": tools})
+        """
+    )
+    monkeypatch.setenv("TOOLS", "a b c")
+    with LoopbackServer([Answer(body=chat_body("Hello."))]) as server:
+        suite.record(server).assert_outcomes(passed=1)
+    monkeypatch.setenv("TOOLS", names)
+
+    suite.run().stdout.fnmatch_lines([f"*likely:   {likely}"])
 
 
 def test_a_request_asked_more_often_than_recorded_says_so(suite: RecordedSuite) -> None:
