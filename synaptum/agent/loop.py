@@ -37,7 +37,7 @@ from synaptum.agent.start import begin
 from synaptum.agent.verdict import Close, Fail
 from synaptum.errors import Denied, EncodingError, NetworkError
 from synaptum.gateway.base import CallContext
-from synaptum.journal.store import Releasable
+from synaptum.journal.store import Claimable, Releasable
 from synaptum.vocabulary import (
     ApprovalStep,
     DelegateStep,
@@ -105,10 +105,15 @@ class Run:
             self._progress.apply(step)
             yield self._shown(step)
         self._progress.adopt_recorded_messages()
+        # A run that is gone on with is held before any of it happens a second time.
+        to_claim: object = self._session.checkpointer if state.events else None
         while True:
             action = next_action(self._progress, self._plan, self._session.run_id)
             if isinstance(action, Done | Suspend):
                 return
+            if isinstance(to_claim, Claimable):
+                await to_claim.claim(self._session.run_id)
+            to_claim = None
             if isinstance(action, Fail):
                 raise action.error
             async with aclosing(self._perform(action)) as events:

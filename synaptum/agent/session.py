@@ -23,7 +23,7 @@ from synaptum.clock import (
 from synaptum.errors import ConfigurationError
 from synaptum.gateway.base import Gateway
 from synaptum.journal.memory import MemoryCheckpointer
-from synaptum.journal.store import Checkpointer, RunState
+from synaptum.journal.store import Checkpointer, Releasable, RunState
 from synaptum.vocabulary import (
     ALLOW,
     ApprovalStep,
@@ -179,7 +179,7 @@ class Session:
             whole = _as_result(step, result)
         if script_of(step) is not None:
             meta |= {name: step.meta[name] for name in ("within", "number")}
-        await self.record(
+        await self._settle(
             replace(step, phase=Phase.COMPLETED, at=self.now(), result=whole, meta=meta)
         )
 
@@ -199,9 +199,17 @@ class Session:
     async def _complete_approval(
         self, approval: ApprovalStep, decision: Decision, meta: Any
     ) -> None:
-        await self.record(
+        await self._settle(
             replace(approval, phase=Phase.COMPLETED, at=self.now(), decision=decision, meta=meta)
         )
+
+    async def _settle(self, event: Step) -> None:
+        """Write what a person said, and leave the run to whoever goes on with it."""
+        try:
+            await self.record(event)
+        finally:
+            if isinstance(self.checkpointer, Releasable):
+                await self.checkpointer.release(self.run_id)
 
     async def _approval(self, step_id: str) -> ApprovalStep:
         found: ApprovalStep | None = None

@@ -30,10 +30,10 @@ _Result = TypeVar("_Result")
 class BlockingStore(ABC):
     """Append and load with the promises of `Checkpointer`, over the medium of a subclass.
 
-    A run is claimed by its first append and let go of when it is closed (its `FinalStep` is on
-    record), by `release`, or by `close`. Inside a claim the store remembers the run's steps,
-    and reads only what is new before it writes: another store of the same process may have
-    written since.
+    A run is claimed by `claim` or its first append, and let go of when it is closed (its
+    `FinalStep` is on record), by `release`, or by `close`. Inside a claim the store remembers the
+    run's steps, and reads only what is new before it writes: another store of the same process
+    may have written since.
     """
 
     def __init__(self) -> None:
@@ -63,6 +63,11 @@ class BlockingStore(ABC):
         self._seen[run_id] = len(log)
         self._loaded = log
         return log.state()
+
+    def claim(self, run_id: str) -> None:
+        """See `Claimable.claim`."""
+        if run_id not in self._claimed:
+            self._take(run_id)
 
     def release(self, run_id: str) -> None:
         """Let another process write this run; it is claimed again by the next append."""
@@ -142,6 +147,10 @@ class ThreadedCheckpointer:
     async def load(self, run_id: str) -> RunState:
         """The journal of a run; an unknown run is an empty one. See `Checkpointer.load`."""
         return await self._call(lambda: self._store.load(run_id))
+
+    async def claim(self, run_id: str) -> None:
+        """Hold a run before anything is written; see `Claimable`."""
+        await self._call(lambda: self._store.claim(run_id))
 
     async def release(self, run_id: str) -> None:
         """Let another process write this run; see `Releasable`. A closed store holds none."""

@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from synaptum.vocabulary import Step
 
-__all__ = ["JOURNAL_FORMAT", "Checkpointer", "Releasable", "RunState"]
+__all__ = ["JOURNAL_FORMAT", "Checkpointer", "Claimable", "Releasable", "RunState"]
 
 #: Version of what is written; raised when an old reader could misread a new journal.
 JOURNAL_FORMAT = 1
@@ -69,4 +69,21 @@ class Releasable(Protocol):
 
     async def release(self, run_id: str) -> None:
         """Let other processes write this run; a run that is not held is no error."""
+        ...
+
+
+@runtime_checkable
+class Claimable(Protocol):
+    """A store whose runs can be claimed before anything is written.
+
+    Whoever resumes a run claims it first: asking a model or running a tool again, only to learn
+    by the first append that another process is at it, would be too late.
+    """
+
+    async def claim(self, run_id: str) -> None:
+        """Hold this run as an append would.
+
+        Raises:
+            JournalBusyError: another live writer holds the run, or wrote since it was loaded.
+        """
         ...
