@@ -29,8 +29,13 @@ __all__ = [
     "find_profile",
 ]
 
-#: API reference, "tools[].function.name": letters, digits, `_` and `-`, at most 64.
-_OPENAI_NAME: Final = r"[a-zA-Z0-9_-]{1,64}"
+#: What OpenAI's API reference says of "tools[].function.name": letters, digits, `_` and `-`,
+#: at most 64. Servers that follow it to the letter refuse a dot.
+_STRICT_NAME: Final = r"[a-zA-Z0-9_-]{1,64}"
+
+#: The same with the dot that a prefix such as `git.` brings: servers that hand the name to a
+#: chat template take it (case openai_chat/llama.cpp/tool-name-with-dot).
+_DOTTED_NAME: Final = r"[a-zA-Z0-9_.-]{1,64}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +80,7 @@ class Profile:
     system_role: Literal["system", "developer"] = "system"
     developer: Literal["developer", "system", "leading"] = "developer"
     stream_usage: bool = True
-    tool_name_pattern: str = _OPENAI_NAME
+    tool_name_pattern: str = _DOTTED_NAME
     call_id_pattern: str | None = None
     call_fields: tuple[str, ...] = ()
     merge_user_turns: bool = False
@@ -103,11 +108,13 @@ DEFAULT: Final = Profile(name="default", read_on="2026-11-30")
 #: - `max_tokens` is refused by its reasoning models: "Unsupported parameter: 'max_tokens' …
 #:   Use 'max_completion_tokens' instead", 400, seen in recorded exchanges of OpenAI.
 #: - the reference asks for `developer` in place of `system` from o1 on (older models take both).
+#: - names of tools have no dot: `prefix="git_"` there.
 OPENAI: Final = Profile(
     name="openai",
     read_on="2026-11-30",
     max_tokens_field="max_completion_tokens",
     system_role="developer",
+    tool_name_pattern=_STRICT_NAME,
 )
 
 #: llama.cpp's server.
@@ -152,6 +159,7 @@ MISTRAL: Final = Profile(
     developer="leading",
     stream_usage=False,
     call_id_pattern=r"[a-zA-Z0-9]{9}",
+    tool_name_pattern=_STRICT_NAME,
     merge_user_turns=True,
     media=frozenset({"image", "audio"}),
 )
@@ -170,6 +178,7 @@ DEEPSEEK: Final = Profile(
     developer="system",
     media=frozenset(),
     json_schema="json_object",
+    tool_name_pattern=_STRICT_NAME,
 )
 
 #: Gemini's compatible endpoint.

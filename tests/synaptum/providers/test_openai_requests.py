@@ -299,12 +299,23 @@ def test_a_named_tool_that_is_not_offered_is_refused():
         body(Message.user("hi"), tools=(WEATHER,), tool_choice=ToolChoice("named", "other"))
 
 
-@pytest.mark.parametrize("name", ["git.log", "ñandú", "", "a" * 65, "a b"])
+@pytest.mark.parametrize("name", ["ñandú", "", "a" * 65, "a b"])
 def test_a_tool_name_the_server_would_refuse_is_refused_here(name):
     with pytest.raises(UnsupportedRequestError) as caught:
         body(Message.user("hi"), tools=(ToolDefinition(name, "", {}),))
 
     assert repr(name) in str(caught.value)
+
+
+@pytest.mark.parametrize("profile", ["openai", "mistral", "deepseek"])
+def test_the_dot_of_a_prefix_travels_but_where_the_reference_knows_no_dot(profile):
+    request = Request("m", [Message.user("hi")], tools=(ToolDefinition("git.log", "", {}),))
+
+    sent = OpenAICompatible().to_wire(request)
+
+    assert sent["tools"][0]["function"]["name"] == "git.log"
+    with pytest.raises(UnsupportedRequestError, match=r"'git\.log'"):
+        OpenAICompatible(profile=profile).to_wire(request)
 
 
 def test_two_tools_of_one_name_are_refused():
