@@ -41,6 +41,9 @@ __all__ = [
 #: 200 leaves room for the caller's stack and is far beyond any body seen in the corpus.
 MAX_DEPTH: Final = 200
 
+#: As a tuple: `dict | list | tuple` in `isinstance` would be made anew for every item.
+_CONTAINERS: Final = (dict, list, tuple)
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
@@ -119,7 +122,7 @@ def loads(text: str | bytes) -> Any:
 
 def is_plain(value: Any) -> bool:
     """Whether all keys are strings and no nesting goes beyond MAX_DEPTH; level by level."""
-    level: list[Any] = [value] if isinstance(value, dict | list | tuple) else []
+    level: list[Any] = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(MAX_DEPTH):
         if not level:
             return True
@@ -129,10 +132,10 @@ def is_plain(value: Any) -> bool:
                 for key, inner in item.items():
                     if not isinstance(key, str):
                         return False
-                    if isinstance(inner, dict | list | tuple):
+                    if isinstance(inner, _CONTAINERS):
                         below.append(inner)
             else:
-                below.extend(inner for inner in item if isinstance(inner, dict | list | tuple))
+                below.extend([inner for inner in item if isinstance(inner, _CONTAINERS)])
         level = below
     return not level
 

@@ -64,4 +64,4 @@ def isoformat(seconds: float) -> str:
     In: seconds since the epoch. Out: always three decimals and a `Z`, whatever the zone.
     """
     moment = _datetime.datetime.fromtimestamp(seconds, _datetime.UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+    return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"

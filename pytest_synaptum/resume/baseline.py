@@ -11,8 +11,6 @@ from pytest_synaptum.resume.passage import End
 from pytest_synaptum.resume.requests import Texts, stored_form
 from pytest_synaptum.resume.tape import Tape
 from pytest_synaptum.resume.world import World
-from synaptum import canonical
-from synaptum.journal.encoding import RunCodec
 from synaptum.journal.store import Checkpointer
 from synaptum.vocabulary import DelegateStep, Step, ToolResult, ToolStep
 from synaptum.vocabulary.codec import to_json
@@ -39,19 +37,6 @@ def keys_of(run: str, events: Iterable[Step]) -> list[Key]:
     return [(run, event.step_id, event.phase.value) for event in events]
 
 
-def records_of(events: Iterable[Step], world: World) -> list[str]:
-    """Each event as canonical JSON, without its time and without this world's name.
-
-    A request is written as what changed since the one before, so this is linear.
-    """
-    codec = RunCodec(world.run_id)
-    texts = []
-    for event in events:
-        texts.append(world.names(canonical.encode(codec.encode(replace(event, at="")))))
-        codec.advance(event)
-    return texts
-
-
 def shown(event: Step, world: World) -> Any:
     """An event whole, as JSON, for showing where it differs."""
     plain = world.plain(to_json(replace(event, at="")))
@@ -65,7 +50,6 @@ class Baseline:
 
     Attributes:
         journals: as the store gave them back.
-        records: the same, in the form in which journals are compared.
         writes: every write in order, over all runs.
         written: the event of each, as it was given to the store.
         end: how it ended.
@@ -74,7 +58,6 @@ class Baseline:
     world: World
     tape: Tape
     journals: Journals
-    records: Mapping[str, Sequence[str]]
     writes: Sequence[Key]
     written: Mapping[Key, Step]
     end: End
@@ -87,7 +70,6 @@ class Baseline:
             world=world,
             tape=tape,
             journals=journals,
-            records={run: records_of(events, world) for run, events in journals.items()},
             writes=tuple(world.acknowledged),
             written=dict(zip(world.acknowledged, world.written, strict=True)),
             end=end,

@@ -88,7 +88,7 @@ class Chain:
 
     def _killed(self, cell: Cell, day: int) -> bool:
         world = self._place.world
-        log = self._place.folder / f"child-{day}.log"
+        log = self._place.log(day)
 
         async def life(descriptor: int) -> None:
             world.log = descriptor

@@ -9,6 +9,7 @@ Fork only while no thread of ours lives: a lock that one holds would stay locked
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import threading
@@ -65,6 +66,7 @@ def _live(work: Callable[[int], Awaitable[object]], descriptor: int, log: Path) 
     """The child's whole life; does not return."""
     status = 1
     try:
+        gc.freeze()  # a collection would touch, and so copy, every page of the parent
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(_PATIENCE_S)
         asyncio.run(_settled(work(descriptor)))

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from pytest_synaptum.golden.compare import same
-from pytest_synaptum.resume.baseline import Baseline, Journals, Key, keys_of, records_of, shown
+from pytest_synaptum.resume.baseline import Baseline, Journals, Key, keys_of, shown
 from pytest_synaptum.resume.findings import difference
 from pytest_synaptum.resume.passage import End
 from pytest_synaptum.resume.report import Finding
@@ -124,22 +125,25 @@ def same_journals(
     where: str, baseline: Baseline, world: World, journals: Journals
 ) -> Finding | None:
     """The journals are those of the straight run, apart from times and settled calls."""
-    uncertain = set(world.uncertain)
-    for run, expected in baseline.records.items():
+    uncertain, comparer = set(world.uncertain), RequestComparer(baseline.stored_texts)
+    for run, expected in baseline.journals.items():
         events = journals.get(run, ())
-        came = records_of(events, world)
-        for place in range(max(len(expected), len(came))):
-            if place < min(len(expected), len(came)) and expected[place] == came[place]:
-                continue
-            event = events[place] if place < len(events) else None
-            if event is not None and (run, event.step_id) in uncertain and _is_settled(event):
-                plain = records_of([*events[:place], _as_if_run(event)], world)[place]
-                if place < len(expected) and plain == expected[place]:
+        for before, event in zip_longest(expected, events):
+            if before is not None and event is not None:
+                is_settled = (run, event.step_id) in uncertain and _is_settled(event)
+                came = _as_if_run(event) if is_settled else event
+                if comparer.are_same_events(run, before, came, world):
                     continue
-            recorded = baseline.journals[run]
-            before = recorded[place] if place < len(recorded) else None
+                if _is_named_otherwise(baseline, world, before, came):
+                    continue
             return _event_differs(where, baseline, world, run, before, event)
     return None
+
+
+def _is_named_otherwise(baseline: Baseline, world: World, before: Step, event: Step) -> bool:
+    """Whether two events differ in the names of their runs only, wherever they stand."""
+    recorded = canonical.encode(shown(before, baseline.world))
+    return recorded == canonical.encode(shown(event, world))
 
 
 def same_events(where: str, baseline: Baseline, world: World) -> Finding | None:

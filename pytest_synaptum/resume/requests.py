@@ -18,7 +18,7 @@ from pytest_synaptum.resume.world import World
 from synaptum import canonical
 from synaptum.journal.encoding import common_prefix, same
 from synaptum.vocabulary import History, Message, Phase, Request, Risk, Step
-from synaptum.vocabulary.codec import to_json
+from synaptum.vocabulary.codec import are_identical, to_json
 
 __all__ = ["RequestComparer", "Texts", "stored_form", "wire_form"]
 
@@ -69,7 +69,7 @@ class RequestComparer:
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
         self._form = texts.form
-        self._verified: dict[str, tuple[Sequence[Message], int]] = {}
+        self._verified: dict[str, tuple[Sequence[Message], Sequence[Message]]] = {}
         self._same: dict[str, tuple[Any, Any]] = {}
 
     def are_same(self, run: str, expected: Request, came: Request) -> bool:
@@ -80,12 +80,12 @@ class RequestComparer:
             self._same_field(name, getattr(expected, name), getattr(came, name)) for name in _FIELDS
         ):
             return False
-        start = self._known(run, came.messages)
+        start = self._known(run, expected.messages, came.messages)
         for place in range(start, len(came.messages)):
             left, right = expected.messages[place], came.messages[place]
-            if left is not right and self._texts.of(left) != self._form(right):
+            if not are_identical(left, right) and self._texts.of(left) != self._form(right):
                 return False
-        self._verified[run] = (came.messages, len(came.messages))
+        self._verified[run] = (expected.messages, came.messages)
         return True
 
     def _same_field(self, name: str, expected: Any, came: Any) -> bool:
@@ -94,7 +94,9 @@ class RequestComparer:
         known = self._same.get(name)
         if known is not None and known[0] is expected and known[1] is came:
             return True
-        if expected != came or self._form(expected) != self._form(came):
+        if not are_identical(expected, came) and (
+            expected != came or self._form(expected) != self._form(came)
+        ):
             return False
         self._same[name] = (expected, came)
         return True
@@ -123,9 +125,12 @@ class RequestComparer:
             )
         return same(expected, came)
 
-    def _known(self, run: str, messages: Sequence[Message]) -> int:
-        """How many messages of this request were looked at in the one before."""
-        before, length = self._verified.get(run, ((), 0))
-        if isinstance(messages, History) and isinstance(before, History):
-            return min(length, common_prefix(before, messages))
-        return 0
+    def _known(self, run: str, *both: Sequence[Message]) -> int:
+        """How many messages stand in both requests as they stood in the pair before."""
+        before = self._verified.get(run)
+        if before is None:
+            return 0
+        return min(
+            common_prefix(old, new) if isinstance(old, History) and isinstance(new, History) else 0
+            for old, new in zip(before, both, strict=True)
+        )

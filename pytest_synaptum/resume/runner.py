@@ -27,6 +27,7 @@ from pytest_synaptum.resume.tape import RecordingGateway, ReplayingGateway, Tape
 from pytest_synaptum.resume.variants import refuses_another
 from pytest_synaptum.resume.world import World
 from synaptum.errors import ConfigurationError, JournalError
+from synaptum.journal.blocking import on_this_thread
 from synaptum.vocabulary import ModelStep, Phase
 
 __all__ = ["NOT_WRITTEN", "SAME_PROCESS", "Place", "Runner", "answered_in"]
@@ -41,10 +42,14 @@ NOT_WRITTEN = frozenset({Stop.BEFORE, Stop.IN_STREAM, Stop.KILLED_BEFORE, Stop.K
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A world, and the folder of its store."""
+    """A world, and the folder of its store, which exists once the store was opened."""
 
     world: World
     folder: Path
+
+    def log(self, day: int = 0) -> Path:
+        """Where a child that goes on with the run tells what it does."""
+        return self.folder.with_name(f"{self.folder.name}-{day}.log")
 
 
 class Runner:
@@ -70,7 +75,6 @@ class Runner:
         """A world of its own."""
         self._count += 1
         folder = self._folder / str(self._count)
-        folder.mkdir()
         return Place(World(f"check-{self._token}-{self._count}"), folder)
 
     async def straight(self) -> Finding | None:
@@ -148,7 +152,8 @@ class Runner:
             if finding is not None:
                 return finding
             inner = self.setup.gateway()
-            store = self.setup.open_store(place.folder)
+            with on_this_thread():
+                store = self.setup.open_store(place.folder)
         else:
             store = self.setup.open_store(place.folder)
             inner = self.setup.gateway()
@@ -179,10 +184,10 @@ class Runner:
         number = cell.boundary.number
         writes = self.baseline.writes[: number + (cell.stop not in NOT_WRITTEN)]
         # What a store of ours keeps, its own tests hold: reading it back at the resume is enough.
-        reads_all = cell.stop in KILLS or not is_ours(store)
+        reads_at_stop = not is_ours(store)
         runs = list(self.baseline.journals)
         at_stop: Journals = {}
-        if reads_all:
+        if reads_at_stop:
             at_stop = await read_journals(store, world, runs)
             finding = judge.kept_whole(where, writes, at_stop)
             if finding is not None:
@@ -202,9 +207,9 @@ class Runner:
         )
         self.count_repeats(world, asked)
         journals: Journals | None = None
-        if reads_all:
+        if cell.stop in KILLS or reads_at_stop:
             journals = await self.journals_of(store, world)
-        else:
+        if not reads_at_stop:
             at_stop = {world.name_of(run_id): found for run_id, found in gated.found.items()}
             writes = [key for key in writes if key[0] in at_stop]
         return (
@@ -245,12 +250,13 @@ class Runner:
 
     def kill(self, place: Place, gate: Gate, cell: Cell) -> Finding | None:
         """Run in a child that kills itself at the boundary."""
-        log = place.folder / "child.log"
+        log = place.log()
         world = place.world
 
         async def life(descriptor: int) -> End:
             world.log = descriptor
-            store = self.setup.open_store(place.folder)
+            with on_this_thread():
+                store = self.setup.open_store(place.folder)
             gateway = ReplayingGateway(self.setup.gateway(), world, gate, self.baseline.tape)
             return await self.run_once(world, store, gateway, gate)
 

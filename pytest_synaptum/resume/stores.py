@@ -41,9 +41,14 @@ def store_factory(given: Any) -> OpenStore:
             " opens one, such as lambda folder: SqliteCheckpointer(folder / 'journal.db')."
         )
         raise TypeError(msg)
-    if _takes_folder(given):
-        return cast("OpenStore", given)
-    return lambda folder: given()
+    if not _takes_folder(given):
+        return lambda folder: given()
+
+    def opened(folder: Path) -> Checkpointer:
+        folder.mkdir(exist_ok=True)  # only for a store that wants one: there are many runs
+        return cast("Checkpointer", given(folder))
+
+    return opened
 
 
 def _takes_folder(given: Callable[..., Any]) -> bool:

@@ -23,7 +23,7 @@ from typing import Any, Final
 from synaptum import canonical
 from synaptum.errors import EncodingError, JournalFormatError
 from synaptum.vocabulary import History, Message, ModelStep, Request, Step
-from synaptum.vocabulary.codec import from_json, to_json
+from synaptum.vocabulary.codec import are_identical, from_json, to_json
 
 __all__ = ["RunCodec", "common_prefix", "first_difference", "same"]
 
@@ -138,7 +138,7 @@ def common_prefix(old: Sequence[Message], new: Sequence[Message]) -> int:
 
 def same(old: Any, new: Any) -> bool:
     """Whether two vocabulary values have the same canonical JSON."""
-    if old is new:
+    if are_identical(old, new):
         return True
     # Python's own comparison first: it is fast, and never says "different" of the same JSON.
     return bool(old == new) and canonical.encode(to_json(old)) == canonical.encode(to_json(new))
