@@ -57,6 +57,9 @@ class Probe:
         gate: counts the writes, and stops the run at one.
         asks: questions to the model, as canonical JSON, with the number of writes before each.
         effects: tools that took effect, likewise.
+        names: what each write was called, in order.
+        log: descriptor to which a child process writes what it did, for its parent; None in
+            the parent itself.
     """
 
     gate: Gate

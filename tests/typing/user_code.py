@@ -5,15 +5,23 @@ It is read by mypy --strict and never run: what a user writes must type-check as
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from pytest_synaptum import (
+    AnyAgent,
+    CheckpointerContract,
+    GatewayContract,
     ModelDouble,
+    Probe,
+    ProviderContract,
+    ResumeReport,
+    Stop,
     breaks,
     calls,
+    check_resume,
     cut,
     denies,
     drops,
@@ -412,3 +420,53 @@ async def double() -> None:
     session = Session("r1", model.gateway(), MemoryCheckpointer(), clock=Noon())
     steps = [step async for step in agent().run("Go", session=session)]
     assert trajectory(steps).tools.names == ["transfer"]
+
+
+# A journal after a crash, and the contracts of stores, gateways and providers of one's own
+
+
+async def crash() -> None:
+    report: ResumeReport = await check_resume(
+        agent, "Go", model=ModelDouble(says("Done.")), stops={Stop.AFTER, Stop.CANCELLED}, sample=3
+    )
+    assert report.ok, report.text()
+    report = await check_resume(foreign, "Go")
+    table: Any = report.to_json()
+    assert table
+
+
+class Foreign:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    async def start(self, task: Any, probe: Probe) -> Any:
+        probe.before_write()
+        probe.after_write("checkpoint")
+        return task
+
+    async def resume(self, probe: Probe) -> Any:
+        return None
+
+    async def journal(self) -> Sequence[Any]:
+        return []
+
+
+def foreign(folder: Path) -> AnyAgent:
+    return Foreign(folder)
+
+
+class TestMyStore(CheckpointerContract):
+    outlives = False
+
+    def open_store(self, folder: Path) -> Checkpointer:
+        return MemoryCheckpointer()
+
+
+class TestMyGateway(GatewayContract):
+    def open_gateway(self, model: Any, tools: list[Any], policy: Any) -> Gateway:
+        return LocalGateway(model=model.complete, stream=model.stream, tools=tools, policy=policy)
+
+
+class TestMyProvider(ProviderContract):
+    def open_provider(self) -> Provider:
+        return provider()

@@ -13,6 +13,12 @@ from pytest_synaptum.cassette.writing import dump_cassette
 from pytest_synaptum.cli import main
 from pytest_synaptum.exchange import CLOSED, Exchange, RecordedRequest, RecordedResponse
 
+
+@pytest.fixture(autouse=True)
+def _not_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI", raising=False)
+
+
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "Hi."}]}
 
 
