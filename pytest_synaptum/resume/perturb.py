@@ -43,6 +43,7 @@ async def perturbed(runner: Runner, *, agent: Any, gateway: Any, setup: Setup) -
         TypeError: one of them cannot be imported by another process.
     """
     folder = runner.new().folder
+    folder.mkdir()
     job = {
         "agent": reference_to(agent, "agent"),
         "gateway": None if gateway is None else reference_to(gateway, "gateway"),

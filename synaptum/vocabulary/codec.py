@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from typing import Any, Final, Union, cast, get_args, get_origin, get_type_hints
@@ -54,7 +54,7 @@ def to_json(value: Any) -> Any:
     """
     # What most values are comes first, told by identity: `isinstance` with an abstract class
     # is the slowest thing here.
-    cls = type(value)
+    cls: Any = type(value)
     if cls in _ATOMS or isinstance(value, _SCALARS):
         return value
     if cls is dict:
@@ -97,7 +97,7 @@ def are_identical(one: Any, other: Any) -> bool:
     """
     if one is other:
         return True
-    cls = type(one)
+    cls: Any = type(one)
     if cls is not type(other):
         return False
     if cls in _ATOMS:
@@ -115,14 +115,14 @@ def are_identical(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(are_identical, one, other))
     if isinstance(one, Enum):
         return False  # members are one object each
-    names = _field_names(cls)
+    names = _field_names(cast("Hashable", cls))
     return names is not None and all(
         are_identical(getattr(one, name), getattr(other, name)) for name in names
     )
 
 
 @cache
-def _field_names(cls: type) -> tuple[str, ...] | None:
+def _field_names(cls: Hashable) -> tuple[str, ...] | None:
     if not dataclasses.is_dataclass(cls):
         return None
     return tuple(field.name for field in dataclasses.fields(cls))

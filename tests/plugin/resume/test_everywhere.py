@@ -1,4 +1,7 @@
-"""Our own agent, with everything that it can have, on every store, stopped everywhere."""
+"""Our own agent, with everything that it can have, stopped everywhere.
+
+Every store by every kind of stop is in `suites/resume`.
+"""
 
 import pytest
 from support.resumable import check, everything, script_of_everything, small, with_approvals
@@ -8,45 +11,45 @@ from pytest_synaptum import Stop
 from synaptum import Decision, Disposition, Limits
 from synaptum.testing import calls
 
-OPEN = {"memory": None, **FILE_STORES}
 KILLS = {Stop.KILLED_BEFORE, Stop.KILLED_AFTER, Stop.KILLED_EFFECT}
 
 
-@pytest.mark.parametrize(
-    ("store", "streamed"),
-    [("memory", False), ("memory", True), ("sqlite", False), ("jsonl", True)],
-)
-def test_it_is_the_same_run_after_every_stop(store, streamed):
-    report = check(
-        everything,
-        model=script_of_everything(),
-        checkpointer=OPEN[store],
-        stream=streamed,
-    )
+@pytest.mark.parametrize("streamed", [False, True])
+def test_it_is_the_same_run_after_every_stop_in_the_process(streamed):
+    report = check(everything, model=script_of_everything(), stream=streamed)
 
     assert report.ok, str(report)
-    made = {cell.stop for cell in report.cells}
-    assert {Stop.ENDED, Stop.BEFORE, Stop.AFTER, Stop.CANCELLED} <= made
-    assert (Stop.IN_STREAM in made) is streamed
-    assert (made >= KILLS) is (store != "memory")
-    assert {cell.boundary.number for cell in report.cells} == set(range(len(report.boundaries)))
+    in_process = {Stop.ENDED, Stop.BEFORE, Stop.AFTER, Stop.CANCELLED}
+    assert {cell.stop for cell in report.cells} == in_process | (
+        {Stop.IN_STREAM} if streamed else set()
+    )
+    assert {cell.boundary.number for cell in report.cells} == set(range(34))
     # `write` alone may not be repeated: stopped after its intent and before its end, by each
     # kind of stop that leaves it there.
-    assert report.uncertain == (4 if store == "memory" else 7)
+    assert report.uncertain == 4
     assert report.asked_again > 0
     assert report.run_again > 0
 
 
-@pytest.mark.parametrize("store", ["memory", "sqlite"])
-def test_approvals_are_asked_for_and_given_whatever_stops_the_run(store):
+def test_it_is_the_same_run_after_every_kill():
+    report = check(
+        everything,
+        model=script_of_everything(),
+        checkpointer=FILE_STORES["sqlite"],
+        stops=KILLS,
+    )
+
+    assert report.ok, str(report)
+    assert {cell.stop for cell in report.cells} == KILLS
+    assert {cell.boundary.number for cell in report.cells} == set(range(34))
+    assert report.uncertain == 3
+    assert report.asked_again > 0
+
+
+def test_approvals_are_asked_for_and_given_whatever_stops_the_run():
     agent, _, gateway = with_approvals()
 
-    report = check(
-        agent,
-        gateway=gateway,
-        checkpointer=OPEN[store],
-        stops=None if store == "memory" else {Stop.KILLED_BEFORE, Stop.KILLED_EFFECT},
-    )
+    report = check(agent, gateway=gateway)
 
     assert report.ok, str(report)
     assert sum("approval" in boundary.what for boundary in report.boundaries) == 8
