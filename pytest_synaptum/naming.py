@@ -10,10 +10,15 @@ from __future__ import annotations
 import hashlib
 import re
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-__all__ = ["file_for", "inside", "safe_name"]
+__all__ = ["CASSETTES", "GOLDENS", "file_for", "inside", "safe_name"]
+
+#: Folders beside a test's module.
+CASSETTES: Final = "cassettes"
+GOLDENS: Final = "goldens"
 
 _MAX = 100
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNORECASE)

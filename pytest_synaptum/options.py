@@ -20,7 +20,7 @@ _FLAGS = {
     "record": "Record the tests whose cassette is absent, and corpus cases without an exchange.",
     "rerecord": "Rewrite the cassette of every selected test, and say what changed.",
     "update": "Write the goldens of the tests that ran.",
-    "strict": "Unused exchanges and unused goldens fail (the default when CI is set).",
+    "strict": "Unused exchanges, cassettes and goldens fail (the default when CI is set).",
     "force": "Record or update although CI is set; keep answers of status 429 and 5xx.",
 }
 _VALUES = {

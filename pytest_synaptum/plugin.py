@@ -65,6 +65,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     check_marks(items)
 
 
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    """Not every test runs, so files that none needs are not told from those of the others."""
+    if items:
+        session_of(items[0].config).deselected = True
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item,
@@ -114,24 +120,42 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Stop what was started; a worker of xdist sends its numbers home."""
     ours = session_of(session.config)
     ours.close()
-    _find_orphan_goldens(session, ours)
+    _find_orphans(session, ours)
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output["synaptum"] = ours.tally.to_plain()
-    elif ours.options.strict and ours.tally.unused_goldens and session.exitstatus == 0:
+    elif (
+        ours.options.strict
+        and (ours.tally.unused_cassettes or ours.tally.unused_goldens)
+        and session.exitstatus == 0
+    ):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-def _find_orphan_goldens(session: pytest.Session, ours: Session) -> None:
-    """Note golden files without a test; every worker of xdist sees all tests, so one does it."""
-    worker = getattr(session.config, "workerinput", {}).get("workerid", "gw0")
-    if worker != "gw0" or not ours.tally.goldens_checked:
-        return
-    from pytest_synaptum.golden.orphans import is_complete, orphan_goldens
+def _find_orphans(session: pytest.Session, ours: Session) -> None:
+    """Note cassettes and goldens without a test.
 
-    if is_complete(session):
-        for path in orphan_goldens(session):
-            ours.tally.unused_goldens.append(f"{path}: no test of that name was collected")
+    Every worker of xdist sees all tests, so one does it; the controller sees none.
+    """
+    worker = getattr(session.config, "workerinput", {}).get("workerid", "gw0")
+    items = getattr(session, "items", ())
+    if worker != "gw0" or not items or session.config.option.collectonly:
+        return
+    from pytest_synaptum.naming import CASSETTES, GOLDENS
+
+    folders = {item.path.parent for item in items}
+    if not any((folder / name).is_dir() for folder in folders for name in (CASSETTES, GOLDENS)):
+        return
+    from pytest_synaptum.golden.orphans import is_complete, orphan_cassettes, orphan_goldens
+
+    if not is_complete(session):
+        return
+    gone = "no test of that name was collected"
+    root = session.config.rootpath
+    for path in orphan_cassettes(session):
+        where = path.relative_to(root) if path.is_relative_to(root) else path
+        ours.tally.unused_cassettes.append(f"{where.as_posix()}: {gone}")
+    ours.tally.unused_goldens += [f"{path}: {gone}" for path in orphan_goldens(session)]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -166,9 +190,9 @@ def synaptum_model(request: pytest.FixtureRequest) -> str | None:
 @pytest.fixture
 def synaptum_cassette_path(request: pytest.FixtureRequest) -> Path:
     """The cassette of this test; override it to keep cassettes somewhere else."""
-    from pytest_synaptum.naming import file_for
+    from pytest_synaptum.naming import CASSETTES, file_for
 
-    return file_for(request.node, "cassettes")
+    return file_for(request.node, CASSETTES)
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from pytest_synaptum.exchange import Exchange
 from pytest_synaptum.failures import REDACTOR
 from pytest_synaptum.live import LiveServer, hint_for, live_server
 from pytest_synaptum.marker import Marker, marker_of
-from pytest_synaptum.naming import inside
+from pytest_synaptum.naming import CASSETTES, inside
 from pytest_synaptum.redact import Redactor
 from pytest_synaptum.report.parts import Parts, parts_of
 from pytest_synaptum.session import REPORTS, Session, session_of
@@ -389,7 +389,7 @@ def _line(exchange: Exchange) -> str:
 def _cassette_path(item: pytest.Item, marker: Marker, path: Path) -> Path:
     if marker.cassette is None:
         return path
-    chosen = inside(item.path.parent / "cassettes", marker.cassette)
+    chosen = inside(item.path.parent / CASSETTES, marker.cassette)
     if chosen is None:
         msg = (
             f"{item.nodeid}: cassette={marker.cassette!r} is no name inside the cassettes folder;"

@@ -27,6 +27,7 @@ class Tally:
         tokens_unknown: replayed answers that do not say what they cost.
         seconds: time the recorded server took for the replayed answers.
         unused: one line for each recorded exchange that nobody asked for.
+        unused_cassettes: one line for each cassette whose test is gone.
         unused_goldens: one line for each golden that no test checked.
         wrote: one line for each cassette that was written: how much, and what changed.
         kept_back: one line for each cassette that was not written, with the reason.
@@ -40,6 +41,7 @@ class Tally:
     tokens_unknown: int = 0
     seconds: float = 0.0
     unused: list[str] = field(default_factory=list)
+    unused_cassettes: list[str] = field(default_factory=list)
     unused_goldens: list[str] = field(default_factory=list)
     wrote: list[str] = field(default_factory=list)
     kept_back: list[str] = field(default_factory=list)
@@ -65,6 +67,7 @@ class Session:
 
     Attributes:
         written: cassettes written in this run, so that a shared one is recorded once.
+        deselected: whether some tests that were collected are not to run.
         reachable: base URLs that a live server was found at.
         local_server: what keeps the embedded server alive, and its base URL.
     """
@@ -74,6 +77,7 @@ class Session:
         self.options = options
         self.tally = Tally()
         self.written: set[Path] = set()
+        self.deselected = False
         self.reachable: set[str] = set()
         self.local_server: tuple[Any, str] | None = None
 

@@ -94,17 +94,20 @@ def summary_lines(tally: Tally, *, everything: bool = False) -> Iterator[tuple[s
     if tally.goldens_checked or tally.goldens_written:
         checked = f"{_count(tally.goldens_checked, 'golden')} checked"
         parts.append(f"{checked}, {tally.goldens_written:,} written")
+    if tally.unused_cassettes:
+        parts.append(f"{_count(len(tally.unused_cassettes), 'cassette')} unused")
     if tally.unused_goldens:
         parts.append(f"{_count(len(tally.unused_goldens), 'golden')} unused")
     if tally.replayed:
         parts.append(_tokens(tally))
         parts.append(f"{tally.seconds:.1f} s not waited")
-    doubts = tally.unused or tally.unused_goldens or tally.kept_back
+    doubts = tally.unused or tally.unused_cassettes or tally.unused_goldens or tally.kept_back
     if parts:
         yield "synaptum: " + "; ".join(parts), _WARN if doubts else _GOOD
     lists = (
         ("wrote", tally.wrote, _PLAIN),
         ("unused", tally.unused, _WARN),
+        ("unused cassette", tally.unused_cassettes, _WARN),
         ("unused golden", tally.unused_goldens, _WARN),
         ("not written", tally.kept_back, _BAD),
         ("note", list(dict.fromkeys(tally.notes)), _WARN),

@@ -23,7 +23,7 @@ from pytest_synaptum.errors import PluginError
 from pytest_synaptum.golden.compare import Expected, same
 from pytest_synaptum.golden.masks import apply_masks
 from pytest_synaptum.golden.store import GoldenFile
-from pytest_synaptum.naming import file_for
+from pytest_synaptum.naming import GOLDENS, file_for
 from pytest_synaptum.report.parts import GoldenPart, Parts, parts_of
 from pytest_synaptum.session import Session, session_of
 from synaptum.errors import EncodingError
@@ -32,10 +32,7 @@ from synaptum.providers.base import Provider
 from synaptum.vocabulary import Request, Response, StreamEvent
 from synaptum.vocabulary.codec import to_json
 
-__all__ = ["GOLDENS", "Golden", "golden_of"]
-
-#: Folder beside a test's module that holds its goldens.
-GOLDENS = "goldens"
+__all__ = ["Golden", "golden_of"]
 
 
 class Golden:

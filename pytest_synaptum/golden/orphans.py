@@ -1,8 +1,9 @@
 """Goldens and cassettes whose test is gone; only a complete collection can tell.
 
 A run is complete where nothing was deselected and no single test was named. A module's folder
-is judged where the module was collected, a folder without a module where its whole directory
-was. Skipped tests have goldens: nothing here depends on what ran.
+is judged where tests of the module were collected, a folder without a module where its whole
+directory was; a module that is there but gave no tests (ignored, skipped as a whole) leaves its
+folder alone. Skipped tests have their files: nothing here depends on what ran.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_synaptum.golden.fixture import GOLDENS
-from pytest_synaptum.naming import file_for, safe_name
+from pytest_synaptum.marker import marker_of
+from pytest_synaptum.naming import CASSETTES, GOLDENS, file_for, inside, safe_name
+from pytest_synaptum.session import session_of
 
-__all__ = ["is_complete", "orphan_goldens", "orphans_in"]
+__all__ = ["is_complete", "orphan_cassettes", "orphan_goldens"]
 
 
 def is_complete(session: pytest.Session) -> bool:
@@ -27,6 +29,7 @@ def is_complete(session: pytest.Session) -> bool:
         or getattr(option, "lf", False)
         or getattr(option, "stepwise", False)
         or option.deselect
+        or session_of(session.config).deselected
         or any("::" in argument for argument in session.config.args)
     )
     return not selected and session.testsfailed == 0
@@ -34,10 +37,40 @@ def is_complete(session: pytest.Session) -> bool:
 
 def orphan_goldens(session: pytest.Session) -> list[Path]:
     """Golden files beside the collected modules that belong to no collected test."""
-    return orphans_in(session, GOLDENS, lambda item: file_for(item, GOLDENS))
+    return _orphans_in(session, GOLDENS, lambda item: file_for(item, GOLDENS))
 
 
-def orphans_in(
+def orphan_cassettes(session: pytest.Session) -> list[Path]:
+    """Cassettes beside the collected modules that belong to no collected test.
+
+    Files of other recorders are theirs. Where a project keeps cassettes by a rule of its own
+    (its own `synaptum_cassette_path`), nothing is known of the folder.
+    """
+    own = {item.path.parent for item in session.items if _has_own_rule(item)}
+    return [
+        path
+        for path in _orphans_in(session, CASSETTES, _cassette_of)
+        if path.parents[2] not in own and _is_ours(path)
+    ]
+
+
+def _has_own_rule(item: pytest.Item) -> bool:
+    known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+    return len(known.get("synaptum_cassette_path", ())) > 1
+
+
+def _cassette_of(item: pytest.Item) -> Path:
+    name = marker_of(item).cassette
+    named = None if name is None else inside(item.path.parent / CASSETTES, name)
+    return named or file_for(item, CASSETTES)
+
+
+def _is_ours(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(64).lstrip(b"\xef\xbb\xbf").startswith(b"synaptum:")
+
+
+def _orphans_in(
     session: pytest.Session, folder_name: str, file_of: Callable[[pytest.Item], Path]
 ) -> list[Path]:
     """Files of `folder_name` beside the collected modules that belong to no collected test.
@@ -55,7 +88,8 @@ def orphans_in(
     named_files = any(Path(argument).is_file() for argument in session.config.args)
     orphans: list[Path] = []
     for folder, names in modules.items():
+        silent = {safe_name(path.stem) for path in folder.glob("*.py")} - names
         for place in sorted((folder / folder_name).glob("*/")):
-            if place.name in names or not named_files:
+            if place.name in names or not (named_files or place.name in silent):
                 orphans += [path for path in sorted(place.glob("*.yaml")) if path not in expected]
     return orphans
