@@ -21,6 +21,7 @@ from pytest_synaptum.resume.stops import KILLS, Gate
 from pytest_synaptum.resume.stores import GatedStore, close_store
 from pytest_synaptum.resume.tape import ReplayingGateway
 from synaptum.errors import JournalError
+from synaptum.journal.blocking import on_this_thread
 
 __all__ = ["Chain"]
 
@@ -93,7 +94,8 @@ class Chain:
         async def life(descriptor: int) -> None:
             world.log = descriptor
             self._inner = self._runner.setup.gateway()
-            await self._passage(self._gate(cell), day)
+            with on_this_thread():
+                await self._passage(self._gate(cell), day)
 
         status = run_in_child(life, log)
         world.adopt(log.read_bytes())

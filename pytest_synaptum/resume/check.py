@@ -14,7 +14,7 @@ from typing import Final
 from pytest_synaptum.resume.baseline import boundaries_of
 from pytest_synaptum.resume.boundaries import cells, sampled
 from pytest_synaptum.resume.chain import Chain
-from pytest_synaptum.resume.children import can_fork
+from pytest_synaptum.resume.children import can_fork, refuse_kills
 from pytest_synaptum.resume.passage import Setup
 from pytest_synaptum.resume.repeating import repeating
 from pytest_synaptum.resume.report import Finding, ResumeReport
@@ -97,7 +97,9 @@ class Checker:
         outlives = self.runner.outlives
         if outlives and can_fork():
             return wanted
-        if stops is not None and KILLS & wanted and not outlives:
+        if stops is not None and KILLS & wanted and outlives:
+            refuse_kills()
+        if stops is not None and KILLS & wanted:
             msg = (
                 "A killed process is asked for, but the store does not outlive one: opened a"
                 " second time, it does not know the run. Give a store on disk that takes its"

@@ -17,9 +17,11 @@ import traceback
 import warnings
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
-__all__ = ["can_fork", "run_in_child", "start_child", "wait_for_child"]
+from synaptum.errors import ConfigurationError
+
+__all__ = ["can_fork", "refuse_kills", "run_in_child", "start_child", "wait_for_child"]
 
 #: Seconds after which a child that hangs ends itself.
 _PATIENCE_S: Final = 20
@@ -30,6 +32,16 @@ _FAREWELL_S: Final = 1.0
 def can_fork() -> bool:
     """Whether this system can."""
     return hasattr(os, "fork") and hasattr(signal, "SIGKILL")
+
+
+def refuse_kills() -> NoReturn:
+    """Say that no process can be killed here. Raises `ConfigurationError`."""
+    msg = (
+        "A killed process is asked for, and this system cannot fork one (Windows cannot). Leave the"
+        " killed kinds out of stops=, or run this test on Linux or macOS; Stop.BEFORE and"
+        " Stop.AFTER stop at the same writes inside the process."
+    )
+    raise ConfigurationError(msg)
 
 
 def run_in_child(work: Callable[[int], Awaitable[object]], log: Path) -> int:

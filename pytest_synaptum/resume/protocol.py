@@ -25,7 +25,7 @@ from typing import Any, Protocol
 
 from pytest_synaptum.resume import findings
 from pytest_synaptum.resume.boundaries import Boundary, Cell, cells, sampled
-from pytest_synaptum.resume.children import can_fork, run_in_child
+from pytest_synaptum.resume.children import can_fork, refuse_kills, run_in_child
 from pytest_synaptum.resume.report import Finding, ResumeReport
 from pytest_synaptum.resume.stops import KILLS, Gate, Stop, StoppedError
 from synaptum import canonical
@@ -146,8 +146,11 @@ async def check_any(
         report.findings.append(finding)
         return report
     wanted = set(Stop if stops is None else stops) - {Stop.ENDED, Stop.IN_STREAM}
-    if not can_fork():
+    if not can_fork() and wanted & KILLS:
+        if stops is not None:
+            refuse_kills()
         wanted -= KILLS
+        report.notes.append("no process was killed: this system has no fork")
     for cell in cells(report.boundaries, wanted, sampled(report.boundaries, sample)):
         report.cells.append(cell)
         place = _sub(folder, f"{cell.boundary.number}-{cell.stop.name}")

@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 
 from pytest_synaptum.resume.world import World
 from synaptum import canonical
-from synaptum.journal.encoding import common_prefix, same
+from synaptum.journal.encoding import same
 from synaptum.vocabulary import History, Message, Phase, Request, Risk, Step
 from synaptum.vocabulary.codec import are_identical, to_json
 
@@ -130,7 +130,11 @@ class RequestComparer:
         before = self._verified.get(run)
         if before is None:
             return 0
-        return min(
-            common_prefix(old, new) if isinstance(old, History) and isinstance(new, History) else 0
-            for old, new in zip(before, both, strict=True)
-        )
+        return min(_shared(old, new) for old, new in zip(before, both, strict=True))
+
+
+def _shared(old: Sequence[Message], new: Sequence[Message]) -> int:
+    """How many messages both begin with, as far as that is known without reading them."""
+    if isinstance(old, History) and isinstance(new, History) and old.shares_storage_with(new):
+        return min(len(old), len(new))
+    return 0

@@ -134,13 +134,13 @@ class _SqliteStore(BlockingStore):
                 self._path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
             )
             try:
+                connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
                 if self._is_empty(connection):
                     # Two processes that make the file at the same moment would get "database
                     # is locked" from the change to WAL, which does not wait.
                     with self._lock_file().mutex():
                         if self._is_empty(connection):
                             _create(connection)
-                connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
             except BaseException:
                 connection.close()
                 raise
