@@ -116,7 +116,7 @@ class Recording:
             try:
                 self._live = live_server(self._session, self._base_url, self._model)
             except PluginError as error:
-                pytest.fail(str(error), pytrace=False)
+                raise pytest.fail.Exception(str(error), pytrace=False) from None
         return self._live
 
     def exchanges(self) -> tuple[Exchange, ...]:
@@ -184,7 +184,10 @@ class Recording:
         except PluginError as error:
             msg = str(error)
         except OSError as error:
-            msg = f"The cassette {self.where} cannot be read: {error.strerror or error}."
+            msg = (
+                f"The cassette {self.where} cannot be read ({error.strerror or error}); check what"
+                " stands there and its permissions."
+            )
         pytest.fail(msg, pytrace=False)
 
     def _play(self, cassette: Cassette) -> Player:
@@ -223,7 +226,7 @@ class Recording:
             write_atomically(self._path, text)
         except PluginError as error:
             tally.kept_back.append(f"{self.where}: it still holds a secret")
-            pytest.fail(str(error), pytrace=False)
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
         except OSError as error:
             cause = error.strerror or str(error)
             tally.kept_back.append(f"{self.where}: {cause}")
@@ -231,15 +234,24 @@ class Recording:
                 f"The cassette {self.where} cannot be written ({cause}): make its folder"
                 " writable, and record again."
             )
-            pytest.fail(msg, pytrace=False)
+            raise pytest.fail.Exception(msg, pytrace=False) from None
         self._session.written.add(self._path)
         tally.recorded += len(exchanges)
+        # An earlier attempt of a test that is run again may not have passed.
+        tally.kept_back[:] = [
+            line for line in tally.kept_back if not line.startswith(f"{self.where}: ")
+        ]
         tally.wrote.append(wrote(self.where, exchanges, len(text.encode("utf-8")), before))
         if len(text) > _LARGE:
             tally.notes.append(
                 f"{self.where} has {len(text):,} characters, which nobody reviews: split the"
                 " test, or ask for shorter answers"
             )
+        # The file stands: a mask is corrected without asking the server again.
+        matcher = Matcher(masks=self._marker.ignore)
+        for exchange in exchanges:
+            matcher.masked(body_value(exchange.request.body), note=True)
+        self._judge_masks(matcher.matched)
 
     def _reason_to_keep_back(self, recorder: Recorder, passed: bool) -> str | None:
         slots = recorder.slots
@@ -304,14 +316,17 @@ class Recording:
                 pytest.fail(message, pytrace=False)
         if not passed:
             return
-        wrong = [mask for mask in self._marker.ignore if mask not in player.matcher.matched]
+        self._judge_masks(player.matcher.matched)
+        self._judge_unused(player)
+
+    def _judge_masks(self, matched: set[str]) -> None:
+        wrong = [mask for mask in self._marker.ignore if mask not in matched]
         if wrong:
             msg = (
                 f"{self.item.nodeid} ignores {wrong[0]!r}, but no request has anything there:"
                 " correct the path in the marker's ignore=, or take it out."
             )
             pytest.fail(msg, pytrace=False)
-        self._judge_unused(player)
 
     def _judge_unused(self, player: Player) -> None:
         unused = player.unused()

@@ -150,7 +150,8 @@ def known_rule(secrets: Iterable[str], replacement: bytes = KEY) -> Rule | None:
     ordered = sorted(spelled, key=lambda spelling: (-len(spelling), spelling))
     # Escapes and hexadecimal digits come in both cases; so does what is shouted.
     pattern = re.compile(b"|".join(re.escape(one) for one in ordered), re.IGNORECASE)
-    needles = tuple(spelling.lower() for spelling in ordered)
+    lower = {spelling.lower() for spelling in ordered}
+    needles = tuple(one for one in lower if not any(less in one for less in lower - {one}))
     return Rule("a known secret", needles, pattern, replacement)
 
 
@@ -208,5 +209,7 @@ def _in_base64(raw: bytes) -> Iterator[bytes]:
         first = (8 * before + 5) // 6
         after = 8 * (before + len(raw)) // 6
         core = letters[first:after]
-        yield core
-        yield core.translate(bytes.maketrans(b"+/", b"-_"))
+        # Where the text ends with `raw`, its last letter and the padding tell of it too.
+        for seen in (core, letters[first:].rstrip(b"="), letters[first:]):
+            yield seen
+            yield seen.translate(bytes.maketrans(b"+/", b"-_"))

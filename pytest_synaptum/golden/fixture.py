@@ -145,7 +145,7 @@ class Golden:
             actual = apply_masks(to_json(value), masks)
         except EncodingError as error:
             msg = f"The golden {name!r} cannot hold this value. {error} Pass plain JSON values."
-            pytest.fail(msg, pytrace=False)
+            raise pytest.fail.Exception(msg, pytrace=False) from None
         self._session.tally.goldens_checked += 1
         if self._update:
             if name in self._fresh and not same(self._fresh[name], actual):
@@ -233,7 +233,7 @@ def golden_of(item: pytest.Item, passed: Callable[[], bool]) -> Iterator[Golden]
     try:
         file = GoldenFile(file_for(item, GOLDENS))
     except PluginError as error:
-        pytest.fail(str(error), pytrace=False)
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
     golden = Golden(
         file,
         test=item.nodeid,
@@ -243,4 +243,7 @@ def golden_of(item: pytest.Item, passed: Callable[[], bool]) -> Iterator[Golden]
         where=os.path.relpath(file.path, item.config.rootpath),
     )
     yield golden
-    golden.finish(passed=passed())
+    try:
+        golden.finish(passed=passed())
+    except PluginError as error:
+        raise pytest.fail.Exception(str(error), pytrace=False) from None

@@ -71,7 +71,10 @@ def _read(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        msg = f"The golden {path} cannot be read ({error.strerror})."
+        msg = (
+            f"The golden {path} cannot be read ({error.strerror}); check what stands there and its"
+            " permissions."
+        )
         raise PluginError(msg) from None
     word = value.get("synaptum") if isinstance(value, dict) else None
     if isinstance(word, str) and word.startswith("golden/") and word != GOLDEN_FORMAT:

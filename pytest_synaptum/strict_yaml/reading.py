@@ -179,9 +179,13 @@ def _build(parser: _Parser, source: str) -> Any:
             if event.tag is not None:
                 raise _tagged(source, event)
             if type(container) is dict and key is _NO_KEY:
-                raise _at(source, event, "a key is a list or a mapping; keys are text.")
+                raise _at(source, event, "a key is a list or a mapping; write it as text.")
             if len(stack) >= MAX_DEPTH:
-                raise _at(source, event, f"nested deeper than {MAX_DEPTH} levels.")
+                raise _at(
+                    source,
+                    event,
+                    f"nested deeper than {MAX_DEPTH} levels, which is not read; write it flatter.",
+                )
             stack.append((container, key))
             container = {} if kind is MappingStartEvent else []
             key = _NO_KEY

@@ -263,6 +263,25 @@ def test_a_damaged_golden_is_one_sentence(project, text, words):
     result.stdout.no_fnmatch_line("*strict_yaml/reading.py*")
 
 
+def test_an_unwritable_golden_is_one_sentence(pytester):
+    pytester.makepyfile(
+        """
+        from pathlib import Path
+
+        def test_one(synaptum_golden):
+            synaptum_golden.check(1)
+            Path("goldens").write_text("in the way", encoding="utf-8")
+        """
+    )
+
+    result = pytester.runpytest("--synaptum-update")
+
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["The golden *test_one.yaml cannot be written (*); *"])
+    for trace in ("*Traceback*", "*another exception occurred*", "*golden_of*"):
+        result.stdout.no_fnmatch_line(trace)
+
+
 def test_a_value_without_a_json_form_is_refused_by_name(pytester):
     pytester.makepyfile(
         """

@@ -126,6 +126,7 @@ def test_no_server_there_says_so_in_one_sentence(suite: RecordedSuite) -> None:
     result.stdout.fnmatch_lines(
         ["No server answers at http://127.0.0.1:* (Connection refused): start it, or correct *"]
     )
+    result.stdout.no_fnmatch_line("*another exception occurred*")
     assert not (suite.pytester.path / "cassettes").exists()
 
 
@@ -215,6 +216,27 @@ def test_an_unwritable_folder_is_told_and_nothing_is_left(suite: RecordedSuite) 
     result.stdout.fnmatch_lines(
         ["The cassette cassettes/test_chat/test_chat.yaml cannot be written (*): make its folder*"]
     )
+    result.stdout.no_fnmatch_line("*another exception occurred*")
+
+
+def test_a_cassette_that_another_attempt_wrote_is_not_said_to_be_missing(
+    suite: RecordedSuite,
+) -> None:
+    suite.write(
+        """
+        @pytest.mark.parametrize("good", [False, True])
+        @pytest.mark.synaptum(cassette="shared")
+        def test_chat(recorded_provider, good):
+            ask(recorded_provider)
+            assert good
+        """
+    )
+    with LoopbackServer([Answer(body=chat_body())] * 2) as server:
+        result = suite.record(server)
+
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["  wrote: cassettes/shared.yaml: 1 exchange, *"])
+    result.stdout.no_fnmatch_line("*not written:*")
 
 
 def test_workers_of_xdist_send_their_numbers_home(suite: RecordedSuite) -> None:

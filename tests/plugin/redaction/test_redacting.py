@@ -132,6 +132,13 @@ def test_a_known_value_is_found_encoded_whatever_stands_before_it(before: str) -
         assert b"REDACTED-KEY" in redactor(MY_API_KEY=secret).body(text)
 
 
+@pytest.mark.parametrize("secret", ["okapi-quagga-01", "okapi-quagga-012", "okapi-quagga-0123"])
+def test_a_known_value_at_the_end_leaves_no_letter_of_its_encoding(secret: str) -> None:
+    padded = base64.b64encode(secret.encode())
+    for text in (padded, padded.rstrip(b"=")):
+        assert redactor(MY_API_KEY=secret).body(b'{"a":"%s"}' % text) == b'{"a":"REDACTED-KEY"}'
+
+
 def test_a_known_value_is_found_in_either_case() -> None:
     clean = redactor(MY_API_KEY="okapi/quagga-0123")
 

@@ -232,22 +232,25 @@ def test_a_mask_lets_ids_and_times_differ_and_nothing_else(suite: RecordedSuite)
     )
 
 
-def test_a_mask_that_matches_nothing_is_an_error(suite: RecordedSuite) -> None:
-    recorded(
-        suite,
+def test_a_mask_that_matches_nothing_is_an_error_while_recording_and_on_replay(
+    suite: RecordedSuite,
+) -> None:
+    suite.write(
         """
         @pytest.mark.synaptum(ignore="messages.*.tool_call_id")
         def test_chat(recorded_provider):
             ask(recorded_provider)
-        """,
+        """
     )
+    with LoopbackServer([Answer(body=chat_body())]) as server:
+        recording = suite.record(server)
+    replay = suite.run()
 
-    result = suite.run()
-
-    result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(
-        ["test_chat.py::test_chat ignores 'messages.[*].tool_call_id', but no request has any*"]
-    )
+    for result in (recording, replay):
+        result.assert_outcomes(passed=1, errors=1)
+        result.stdout.fnmatch_lines(
+            ["test_chat.py::test_chat ignores 'messages.[*].tool_call_id', but no request has any*"]
+        )
 
 
 def test_equal_requests_are_answered_in_the_recorded_order(suite: RecordedSuite) -> None:

@@ -177,7 +177,7 @@ def test_a_carriage_return_in_a_value_survives_and_stays_apart_from_a_line_break
         ("a:\n  <<: {b: 1}\n", 2, "merge keys"),
         ("a: 1\n---\nb: 2\n", 2, "second document"),
         ("1: a\n", 1, "not text"),
-        ("? [a]\n: b\n", 1, "keys are text"),
+        ("? [a]\n: b\n", 1, "a key is a list or a mapping; write it"),
         ("a: 1e999\n", 1, "too large"),
         ("a: [1, 2\n", 2, "not YAML"),
         ("a: 1\n\tb: 2\n", 2, "not YAML"),
