@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pytest_synaptum.errors import PluginError
 from pytest_synaptum.session import Session
 
-__all__ = ["LiveServer", "NoServerError", "hint_for", "live_server"]
+__all__ = ["LiveServer", "NoServerError", "hint_for", "host_and_port", "live_server"]
 
 #: Seconds to wait for a server to accept a connection.
 _CONNECT_S = 5.0
@@ -81,25 +81,35 @@ def _embedded(session: Session, model: str | None) -> LiveServer:
     return LiveServer(base_url, server.alias, None)
 
 
-def _check(base_url: str) -> None:
-    shown = base_url.split("?")[0]
+def host_and_port(base_url: str, option: str) -> tuple[str, int]:
+    """Where to connect for a base URL; `option` is where it came from, for the error.
+
+    Raises:
+        NoServerError: it is no address of a server.
+    """
     try:
         parts = urlsplit(base_url)
         port = parts.port or {"http": 80, "https": 443}[parts.scheme]
         host = parts.hostname or ""
         if not host:
             raise KeyError(base_url)
+        return host, port
     except (KeyError, ValueError):
         msg = (
-            f"The base URL {shown!r} is no address of a server: it begins with http:// or"
-            " https:// and a host, such as http://127.0.0.1:8080/v1; correct --synaptum-base-url."
+            f"The base URL {base_url.split('?')[0]!r} is no address of a server: it begins"
+            " with http:// or https:// and a host, such as http://127.0.0.1:8080/v1; correct"
+            f" {option}."
         )
         raise NoServerError(msg) from None
+
+
+def _check(base_url: str) -> None:
+    host, port = host_and_port(base_url, "--synaptum-base-url")
     try:
         socket.create_connection((host, port), timeout=_CONNECT_S).close()
     except OSError as error:
         msg = (
-            f"No server answers at {parts.scheme}://{host}:{port}"
+            f"No server answers at {urlsplit(base_url).scheme}://{host}:{port}"
             f" ({error.strerror or error}): start it, or correct --synaptum-base-url."
         )
         raise NoServerError(msg) from None

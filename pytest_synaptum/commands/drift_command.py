@@ -16,6 +16,7 @@ from pytest_synaptum.corpus.drift import Drift, drift_of
 from pytest_synaptum.corpus.servers import EMBEDDED, embedded_for
 from pytest_synaptum.corpus.tree import add_corpus_argument, case_named, cases_below
 from pytest_synaptum.errors import PluginError
+from pytest_synaptum.live import host_and_port
 from pytest_synaptum.local_server import LocalServerError
 
 __all__ = ["add_arguments", "run"]
@@ -44,6 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.server is None and arguments.base_url is None:
         msg = "name the live server with --base-url or SYNAPTUM_BASE_URL, or use --server local"
         raise PluginError(msg)
+    if arguments.server is None:
+        host_and_port(arguments.base_url, "--base-url")
     drifts = []
     for case in _cases(arguments):
         drift = _asked(case, arguments)
@@ -123,6 +126,7 @@ def _plain(drift: Drift) -> dict[str, Any]:
             {"ask": ask, "recorded": recorded, "came": came}
             for ask, recorded, came in drift.statuses
         ],
+        "forms": [{"ask": ask, "what": what} for ask, what in drift.forms],
         "changes": [
             {
                 "ask": ask,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 
 from pytest_synaptum.commands.output import Output
+from pytest_synaptum.corpus.flags import FLAGS_FILE, load_flags
 from pytest_synaptum.corpus.tree import add_corpus_argument, cases_below
+from pytest_synaptum.errors import PluginError
 
 __all__ = ["add_arguments", "run"]
 
@@ -20,9 +22,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print them; nothing but the ids with --quiet."""
     out = Output(arguments)
+    cases = cases_below(arguments.corpus)
+    if arguments.flag is not None:
+        flags = load_flags(arguments.corpus / FLAGS_FILE)
+        if arguments.flag not in flags.sentences:
+            near = ", ".join(flags.near(arguments.flag))
+            msg = f"the flag {arguments.flag!r} is not in {flags.path}; near it are {near}"
+            raise PluginError(msg)
     cases = [
         case
-        for case in cases_below(arguments.corpus)
+        for case in cases
         if (arguments.flag is None or arguments.flag in case.flags)
         and (arguments.kind is None or arguments.kind == case.kind)
     ]

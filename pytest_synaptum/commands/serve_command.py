@@ -17,6 +17,7 @@ from pytest_synaptum.cassette.writing import dump_cassette, write_atomically
 from pytest_synaptum.commands.output import NOT_CONFIRMED, Output, confirmed
 from pytest_synaptum.corpus.tree import add_corpus_argument, cases_below
 from pytest_synaptum.errors import PluginError
+from pytest_synaptum.live import host_and_port
 from pytest_synaptum.redact import Redactor
 from pytest_synaptum.serving import Answers, forwarding_app, replaying_app
 from synaptum.clock import SystemClock, isoformat
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_arguments", "run"]
 
+_MAX_PORT: Final = 65_535
 #: Seconds for open streams to end when the server is told to.
 _GRACE_S: Final = 3
 
@@ -34,13 +36,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to serve, and where."""
     add_corpus_argument(parser)
     parser.add_argument("--cassette", metavar="FILE", type=Path, help="serve this, not the corpus")
-    parser.add_argument("--port", type=int, default=0, help="default: a free one, which is printed")
+    parser.add_argument(
+        "--port", type=_port, default=0, help="default: a free one, which is printed"
+    )
     parser.add_argument("--delays", action="store_true", help="wait as long as the server did")
     parser.add_argument(
         "--record", metavar="FILE", type=Path, help="forward to --base-url, and write a cassette"
     )
     parser.add_argument("--base-url", metavar="URL", default=os.environ.get("SYNAPTUM_BASE_URL"))
     parser.add_argument("--yes", action="store_true", help="replace the cassette of --record")
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) <= _MAX_PORT):
+        msg = f"{text!r} is no port: a number up to {_MAX_PORT}"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.base_url is None:
             msg = "--record forwards to a real server: name it with --base-url"
             raise PluginError(msg)
+        host_and_port(arguments.base_url, "--base-url")
         question = f"{arguments.record} is there; replace it?"
         if arguments.record.exists() and not confirmed(arguments, question):
             out.say(f"{arguments.record} is there; --yes replaces it")

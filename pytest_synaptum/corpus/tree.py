@@ -49,6 +49,7 @@ def case_named(corpus: Path, name: str) -> Case:
     if len(found) == 1:
         return found[0]
     close = found or [case for case in cases if wanted in case.id]
-    hint = ", ".join(case.id for case in close[:_SHOWN]) or "`synaptum-corpus list` names them"
-    msg = f"{len(found) or 'no'} cases are called {name!r}; near it: {hint}"
+    near = ", ".join(case.id for case in close[:_SHOWN])
+    hint = f"near it: {near}" if near else "`synaptum-corpus list` names them all"
+    msg = f"{len(found) or 'no'} cases are called {name!r}; {hint}"
     raise PluginError(msg)

@@ -137,3 +137,11 @@ def test_an_unknown_command_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -
 
     assert ended.value.code == 2
     assert "invalid choice: 'lsit'" in capsys.readouterr().err
+
+
+def test_a_flag_that_nobody_explained_is_named_with_what_is_near(
+    corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["list", "--corpus", str(corpus), "--flag", "tool-cal"]) == 3
+
+    assert "the flag 'tool-cal' is not in" in capsys.readouterr().err

@@ -133,3 +133,55 @@ def test_without_a_server_the_way_to_one_is_named(
 
     assert main(["drift", "--corpus", str(corpus)]) == 3
     assert "--base-url or SYNAPTUM_BASE_URL, or use --server local" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (Answer(body="<html>"), "JSON was recorded, and in the 6 bytes that came is none"),
+        (Answer(body=""), "JSON was recorded, and in the 0 bytes that came is none"),
+        (Answer(body="[]"), "JSON was recorded, and in the 2 bytes that came is none"),
+        (Answer(chunks=["data: {}\n\n"]), "a body was recorded, a stream came"),
+    ],
+)
+def test_an_answer_in_another_form_is_an_error(
+    corpus: Path, capsys: pytest.CaptureFixture[str], answer: Answer, told: str
+) -> None:
+    with LoopbackServer(lambda received: answer) as server:
+        assert drift(corpus, server.base_url, "--json") == 1
+
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["forms"][0] == {"ask": 1, "what": told}
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        ("", "ask 2: the stream ended with [DONE] when it was recorded, and without it now"),
+        ("data: no\n\n", "ask 2: not all of what came is JSON, and all of what was recorded is"),
+    ],
+)
+def test_a_stream_that_ends_otherwise_is_an_error(
+    corpus: Path, capsys: pytest.CaptureFixture[str], last: str, told: str
+) -> None:
+    recorded = as_recorded(lambda value: None)
+
+    def answer(received: Received) -> Answer:
+        whole = recorded(received)
+        return whole if whole.chunks is None else Answer(chunks=[*whole.chunks[:-1], last])
+
+    with LoopbackServer(answer) as server:
+        assert drift(corpus, server.base_url) == 1
+
+    assert told in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("base_url", ["nowhere", "http://[x/v1", "http://127.0.0.1:99999/v1"])
+def test_a_base_url_that_is_none_is_said_before_anything_is_asked(
+    corpus: Path, capsys: pytest.CaptureFixture[str], base_url: str
+) -> None:
+    assert drift(corpus, base_url) == 3
+
+    told = capsys.readouterr().err
+    assert f"The base URL {base_url!r} is no address of a server" in told
+    assert "correct --base-url" in told
