@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_synaptum import strict_yaml
+from pytest_synaptum.cassette.format import parse_cassette
 from pytest_synaptum.cassette.writing import dump_cassette, write_atomically
 from pytest_synaptum.corpus.case import CASE_FILE, CASE_FORMAT
 from pytest_synaptum.corpus.checking import load_exchanges
@@ -36,6 +37,7 @@ __all__ = ["Importer", "NewCase", "add_flags", "write_case"]
 
 _DIALECT: Final = "openai_chat"
 _SLUG: Final = re.compile(r"[^a-z0-9_.-]+")
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MAX_SERVER: Final = 60
 
 
@@ -114,14 +116,19 @@ class Importer:
         if signature in self._known:
             return left_out(f"it shows the same as {self._known[signature]}")
         flags = shows(facts, reading)
+        evidence = dump_cassette([exchange], {"server": origin.server or "unknown"})
+        try:
+            # Other formats hold what ours refuses, and a case that cannot be read spoils a corpus.
+            parse_cassette(evidence.encode("utf-8"), "its cassette").exchanges()
+        except (FileFormatError, UnicodeEncodeError) as error:
+            return left_out(f"no case can hold it: {error}")
         case_id = self._free_id(origin.server, name_of(flags, facts))
         self._known[signature] = case_id
         self._taken.add(case_id)
-        recorded = {"server": origin.server or "unknown"}
         return NewCase(
             id=case_id,
             text=strict_yaml.dump(self._value(facts, flags, origin)),
-            evidence=dump_cassette([exchange], recorded),
+            evidence=evidence,
             flags=flags,
             origin=origin,
         )
@@ -139,7 +146,7 @@ class Importer:
         source = {
             "server": origin.server or "unknown",
             "model": model if isinstance(model, str) and model else None,
-            "date": origin.date or self._today,
+            "date": origin.date if _DAY.fullmatch(origin.date or "") else self._today,
             "repository": origin.repository,
             "licence": origin.licence,
             "capture": origin.faithful,

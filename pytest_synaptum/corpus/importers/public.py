@@ -17,7 +17,12 @@ from synaptum.canonical import wire_bytes
 
 __all__ = ["is_public", "read_public"]
 
+_SOURCE: Final = ("repo", "path", "license")
 _ANSWERS: Final = ("response_json", "response_sse", "response_text")
+
+
+def _are_texts(*values: Any) -> bool:
+    return all(value is None or isinstance(value, str) for value in values)
 
 
 def is_public(value: Mapping[str, Any]) -> bool:
@@ -34,15 +39,20 @@ def read_public(path: Path, value: Mapping[str, Any]) -> Iterator[Finding]:
     """
     status = value.get("status")
     answers = [key for key in _ANSWERS if key in value]
-    if not isinstance(status, int) or len(answers) != 1:
-        reason = "it has no status, or not exactly one answer"
+    source = value.get("source") or {}
+    kind = value.get("content_type")
+    if (
+        not isinstance(status, int)
+        or len(answers) != 1
+        or not isinstance(source, Mapping)
+        or not _are_texts(kind, value["server_host_kind"], *map(source.get, _SOURCE))
+    ):
+        reason = "it has no status, not exactly one answer, or a text that is none"
         yield LeftOut(file=str(path), number=1, reason=reason)
         return
     answer = value[answers[0]]
     body = wire_bytes(answer) if answers[0] == "response_json" else str(answer).encode("utf-8")
     asked = value.get("request")
-    kind = value.get("content_type")
-    source = value.get("source") or {}
     exchange = Exchange(
         request=RecordedRequest(
             method="POST",

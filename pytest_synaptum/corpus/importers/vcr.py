@@ -39,6 +39,11 @@ def read_vcr(path: Path, *, chat_only: bool = True) -> Iterator[Finding]:
         except UnreadableEncodingError as error:
             yield LeftOut(file=str(path), number=number, reason=str(error))
             continue
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            # vcrpy reads a file without looking at what its entries hold.
+            reason = f"it is no interaction of vcrpy ({type(error).__name__}: {error})"
+            yield LeftOut(file=str(path), number=number, reason=reason)
+            continue
         origin = Origin(file=str(path), number=number, server=parts.hostname)
         yield Found(exchange=exchange, origin=origin)
 

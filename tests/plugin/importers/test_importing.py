@@ -228,3 +228,76 @@ def test_a_name_says_the_few_flags_that_tell_most() -> None:
     assert name_of(("text", "stream"), streamed) == "text-streamed"
     refused = facts_of(exchange(b"{}", status=404))
     assert name_of(("error-status",), refused) == "error-404"
+
+
+def har(**changes: Any) -> str:
+    ask = {"model": "m", "messages": [{"role": "user", "content": "Hi."}]}
+    entry = {
+        "startedDateTime": changes.pop("started", "2026-11-29T10:00:00Z"),
+        "request": {
+            "method": "POST",
+            "url": "https://api.example.com/v1/chat/completions",
+            "headers": [],
+            "postData": {"text": json.dumps(ask)},
+        },
+        "response": {
+            "status": 200,
+            "headers": [{"name": "content-type", "value": "application/json"}],
+            "content": {"text": chat_body("Hello.").decode()},
+            **changes,
+        },
+    }
+    return json.dumps({"log": {"entries": [entry]}})
+
+
+def vcr(response: dict[str, Any]) -> str:
+    request = {
+        "method": "POST",
+        "uri": "http://a.example/v1/chat/completions",
+        "body": "{}",
+        "headers": {},
+    }
+    return json.dumps({"version": 1, "interactions": [{"request": request, "response": response}]})
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (har(status=10**30), "response.status is 1000000000000000000000000000000, not an HTTP"),
+        (
+            vcr({"headers": {}, "body": {"string": ""}}),
+            "no interaction of vcrpy (KeyError: 'status')",
+        ),
+        (
+            vcr({"status": {"code": "abc"}, "headers": {}, "body": {"string": ""}}),
+            "no interaction of vcrpy (ValueError:",
+        ),
+        (public(source={"repo": "a/b", "path": "c", "license": 5}), "a text that is none"),
+        (public(source=["a"]), "a text that is none"),
+        (public(content_type={}), "a text that is none"),
+    ],
+)
+def test_what_no_case_can_hold_is_left_out_and_spoils_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, reason: str
+) -> None:
+    (tmp_path / "odd").write_text(text, encoding="utf-8")
+    good = cassette(tmp_path / "good.yaml", exchange(chat_body("Hello.")))
+    corpus = str(tmp_path / "corpus")
+
+    status = main(["import", str(tmp_path / "odd"), str(good), "--into", corpus, "--json"])
+
+    told = json.loads(capsys.readouterr().out)
+    assert status == 0
+    assert [case["id"] for case in told["cases"]] == ["openai_chat/some-server/text"]
+    assert reason in told["left_out"][0]["reason"]
+    main(["import", str(good), "--into", corpus, "--goldens"])
+    assert main(["list", "--corpus", corpus]) == 0
+
+
+def test_a_day_that_is_none_is_replaced_by_the_day_of_the_import(tmp_path: Path) -> None:
+    (tmp_path / "odd.har").write_text(har(started="yesterday!"), encoding="utf-8")
+    corpus = tmp_path / "corpus"
+
+    main(["import", str(tmp_path / "odd.har"), "--into", str(corpus), "--goldens"])
+
+    assert main(["lint", "--corpus", str(corpus)]) == 0
