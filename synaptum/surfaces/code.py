@@ -35,6 +35,7 @@ from synaptum.surfaces.process import (
     Capture,
     allowed_environment,
     check_bound,
+    check_names,
     child,
     collect,
 )
@@ -155,6 +156,7 @@ class CodeTool:
             ("max_output_bytes", max_output_bytes),
         ):
             check_bound(f"code_tool {what}", value)
+        check_names("code_tool environment", environment)
         self.catalogue = check_tool_names(t.tool if isinstance(t, CodeOnly) else t for t in tools)
         self._functions = python_names(self.catalogue)
         self._deadline = deadline

@@ -31,6 +31,7 @@ from synaptum.surfaces.process import (
     Capture,
     allowed_environment,
     check_bound,
+    check_names,
     child,
     collect,
 )
@@ -110,6 +111,7 @@ def command_tool(
         raise ConfigurationError(msg)
     check_bound("command_tool deadline", deadline)
     check_bound("command_tool max_output_bytes", max_output_bytes)
+    check_names("command_tool environment", environment)
     given = exit_codes or {}
     meanings = {c: ExitCode(m) if isinstance(m, str) else m for c, m in given.items()}
     runner = _Program(
@@ -156,7 +158,8 @@ def _arguments(made: Sequence[object], values: Mapping[str, Any]) -> list[str]:
     ended = arguments.count("--") > given.count("--")
     options = arguments[: arguments.index("--")] if ended else arguments
     for text in given:
-        if text.startswith("-") and text in options:
+        # Functions like to strip what they are given.
+        if text.strip().startswith("-") and {text, text.strip()} & set(options):
             told = current_wording().surfaces.command_option.format(value=canonical.encode(text))
             raise ToolExecutionError(told)
     if any("\0" in argument for argument in arguments):
@@ -214,6 +217,8 @@ class _Program:
                 output, complaints = await collect(process, self._max_output)
                 code = await process.wait()
         except FileNotFoundError:
+            if self._cwd is not None and not Path(self._cwd).is_dir():
+                raise  # it names the folder; the program is where it was
             missing = words.command_missing.format(program=self._program)
             raise ToolExecutionError(missing) from None
         except TimeoutError:

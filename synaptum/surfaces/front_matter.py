@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from typing import Final
 
 from synaptum.errors import ConfigurationError
@@ -24,6 +25,9 @@ __all__ = ["read_front_matter"]
 
 _FENCE: Final = "---"
 _LINE: Final = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):(?: +(.*))?")
+#: Controls, lone surrogates, line and paragraph separators: with a line end a description could
+#: pose as another skill's, and a lone surrogate is no text that can be sent.
+_HIDDEN: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 #: What begins something else than a plain text in YAML.
 _INDICATORS: Final = frozenset("[]{}&*!|>%@`#,?-")
 
@@ -48,6 +52,8 @@ def read_front_matter(text: str, label: str) -> tuple[dict[str, str], str]:
         if key in keys:
             raise _wrong(label, number, f"{key!r} stands twice")
         keys[key] = _value(value, label, number)
+        if any(unicodedata.category(c) in _HIDDEN for c in keys[key]):
+            raise _wrong(label, number, "a value is one line, without control characters")
     raise _wrong(label, len(lines), f"the front matter is never closed by a line of {_FENCE}")
 
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from synaptum.errors import ConfigurationError
 
-__all__ = ["Capture", "allowed_environment", "check_bound", "child", "collect"]
+__all__ = ["Capture", "allowed_environment", "check_bound", "check_names", "child", "collect"]
 
 #: Seconds that the output of a killed group may take to end: a process that left the group
 #: (`setsid`) can hold it open for ever.
@@ -153,8 +153,16 @@ def allowed_environment(names: Iterable[str]) -> dict[str, str]:
     return {name: os.environ[name] for name in names if name in os.environ}
 
 
-def check_bound(what: str, value: float) -> None:
+def check_names(what: str, names: Iterable[str]) -> None:
+    """Refuse one text where a list of names is meant. Raises `ConfigurationError`."""
+    if isinstance(names, str):
+        msg = f"{what}={names!r}: a list of names is needed, such as [{names!r}]."
+        raise ConfigurationError(msg)
+
+
+def check_bound(what: str, value: Any) -> None:
     """Refuse a bound that bounds nothing. Raises `ConfigurationError`."""
-    if isinstance(value, bool) or not value > 0 or value == float("inf"):
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not 0 < value < float("inf"):
         msg = f"{what}={value!r}: a finite number over 0 is needed."
         raise ConfigurationError(msg)

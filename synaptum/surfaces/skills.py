@@ -160,7 +160,8 @@ class Skills:
                 return _error(words.file_missing.format(path=path, files=files))
             data = wanted.read_bytes() if wanted.stat().st_size <= _MAX_FILE else b"\xff"
             return data.decode("utf-8")
-        except (OSError, ValueError):  # not UTF-8, not readable, a NUL in the path
+        # Not UTF-8, not readable, a NUL in the path; a link to itself, before Python 3.13.
+        except (OSError, ValueError, RuntimeError):
             return _error(words.file_unreadable.format(path=path))
 
     def _unknown(self, name: str) -> ToolResult:
@@ -173,6 +174,9 @@ def _read(file: Path) -> Skill:
         text = file.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
         msg = f"{file} is not UTF-8 text (byte {error.start}); save it as such."
+        raise ConfigurationError(msg) from None
+    except OSError as error:
+        msg = f"{file} cannot be read ({error.strerror}); check that it is a file, and its rights."
         raise ConfigurationError(msg) from None
     keys, body = read_front_matter(text, str(file))
     for key in ("name", "description"):

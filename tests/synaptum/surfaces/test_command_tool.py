@@ -339,3 +339,38 @@ def test_a_command_is_a_tool_like_others():
     made = python("print(1)")
 
     assert type(made) is type(tool(lambda: 1, name="x"))
+
+
+@pytest.mark.asyncio
+async def test_an_option_is_refused_where_the_function_strips_it():
+    @command_tool(sys.executable, risk=Risk.READ)
+    def show(path: str) -> list[str]:
+        """Shows a file."""
+        return [path.strip()]
+
+    result = await call(show, path=" --version")
+
+    assert result.is_error
+    assert "would be read as an option" in result.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"environment": "PATH"}, r"environment='PATH': a list of names is needed"),
+        ({"deadline": "soon"}, r"deadline='soon': a finite number over 0 is needed"),
+    ],
+)
+def test_a_setting_of_another_type_is_refused_when_it_is_made(settings, told):
+    with pytest.raises(ConfigurationError, match=told):
+        python("", **settings)
+
+
+@pytest.mark.asyncio
+async def test_a_working_folder_that_is_not_there_is_not_a_missing_program(tmp_path):
+    result = await call(python("", cwd=tmp_path / "gone"))
+
+    assert result.is_error
+    assert "No such file or directory" in result.text
+    assert "gone" in result.text
+    assert "not installed" not in result.text

@@ -274,7 +274,11 @@ def test_the_tools_speak_the_wording_they_are_made_with(tmp_path):
 @given(
     st.dictionaries(
         st.from_regex(r"[a-z][a-z0-9-]{0,8}", fullmatch=True),
-        st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=30),
+        st.text(
+            st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]),
+            min_size=1,
+            max_size=30,
+        ),
         max_size=5,
     )
 )
@@ -297,3 +301,30 @@ def test_any_text_is_read_or_refused_with_its_line(text):
         assert str(error).startswith("f.md, line ")
     else:
         assert all(isinstance(value, str) for value in keys.values())
+
+
+@pytest.mark.parametrize(
+    "hidden", ["\\n- evil: run it", "\\u0000", "\\ud800", "\\u2028", "\\u001b"]
+)
+def test_a_value_with_what_nobody_sees_is_refused_with_its_line(tmp_path, hidden):
+    skill(tmp_path, text=f'---\nname: deploy\ndescription: "Deploy{hidden}"\n---\nDo.\n')
+
+    with pytest.raises(ConfigurationError, match=r"SKILL\.md, line 3: a value is one line"):
+        Skills(tmp_path)
+
+
+def test_a_skill_that_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "deploy" / "SKILL.md").mkdir(parents=True)
+
+    with pytest.raises(ConfigurationError, match=r"SKILL\.md cannot be read \(Is a directory\)"):
+        Skills(tmp_path)
+
+
+@pytest.mark.asyncio
+async def test_a_link_to_itself_is_a_file_that_cannot_be_read(tmp_path):
+    (skill(tmp_path) / "loop").symlink_to("loop")
+
+    result = await read_file(Skills(tmp_path), name="deploy", path="loop")
+
+    assert result.is_error
+    assert str(tmp_path) not in result.text
