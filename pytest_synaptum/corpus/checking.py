@@ -102,10 +102,9 @@ def check_case(case: Case, flags: Flags, spec: str, dialect: Dialect, *, update:
         try:
             wire = _wire(dialect, ask)
             reading = read_exchange(dialect, exchange)
+            entry = conclude(reading, wire)
         except Exception as error:  # whatever the adapter raises is the finding
-            broken.append(
-                Broken(rule="errors", sentence=f"{type(error).__name__}: {error}", ask=number)
-            )
+            broken.append(_raised("errors", error, number))
             continue
         if reference:
             broken += _evidence(case, ask, exchange, wire, number)
@@ -113,9 +112,14 @@ def check_case(case: Case, flags: Flags, spec: str, dialect: Dialect, *, update:
             ask=ask, exchange=exchange, dialect=dialect, reading=reading, wire=wire
         )
         for name, law in LAWS.items():
-            broken += [Broken(rule=name, sentence=text, ask=number) for text in law(situation)]
+            try:
+                told = list(law(situation))
+            except Exception as error:  # here too: most laws read the answer once more
+                broken.append(_raised(name, error, number))
+            else:
+                broken += [Broken(rule=name, sentence=text, ask=number) for text in told]
         readings.append(reading)
-        entries.append(conclude(reading, wire))
+        entries.append(entry)
     if case.same_answer:
         broken += [Broken(rule="same-answer", sentence=text) for text in same_answer(readings)]
     written = False
@@ -129,6 +133,10 @@ def check_case(case: Case, flags: Flags, spec: str, dialect: Dialect, *, update:
     if broken:
         raise CaseFailure(_report(case, flags, spec, exchanges, broken, reference), broken)
     return written
+
+
+def _raised(rule: str, error: Exception, ask: int) -> Broken:
+    return Broken(rule=rule, sentence=f"{type(error).__name__}: {error}", ask=ask)
 
 
 def _wire(dialect: Dialect, ask: Ask) -> Any:

@@ -54,7 +54,14 @@ def _found(spec: str) -> Any:
     for part in name.split("."):
         found = getattr(found, part, None)
     if isinstance(found, type) or (callable(found) and not hasattr(found, "to_wire")):
-        found = found()
+        try:
+            found = found()
+        except Exception as error:  # it is somebody else's, and may raise anything
+            msg = (
+                f"--synaptum-provider {spec} cannot be made ({type(error).__name__}: {error}); name"
+                " something that needs no arguments, such as a function that makes it."
+            )
+            raise PluginError(msg) from error
     return found
 
 

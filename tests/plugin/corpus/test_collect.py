@@ -90,6 +90,28 @@ def test_a_wrong_adapter_sees_rule_bytes_and_flag(corpus):
     )
 
 
+def test_whatever_an_adapter_raises_in_a_law_is_that_rule_and_no_traceback(corpus):
+    corpus.makepyfile(
+        other="""
+        from synaptum.providers.openai_compatible import OpenAICompatible
+
+        class OnlyStreams(OpenAICompatible):
+            name = "only-streams"
+            def from_wire(self, body):
+                raise KeyError("choices")
+        """
+    )
+    corpus.syspathinsert()
+
+    result = corpus.runpytest("corpus", "--synaptum-provider", "other:OnlyStreams")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["rule `round-trip` (ask 1): KeyError: 'choices'", "flag `call-index-zero`: *"]
+    )
+    result.stdout.no_fnmatch_line("*Error*laws.py*")
+
+
 def test_several_adapters_give_several_items(corpus):
     result = corpus.runpytest(
         "corpus",
@@ -108,6 +130,7 @@ def test_several_adapters_give_several_items(corpus):
         ("nobody", "No provider is installed for the prefix 'nobody'"),
         ("no_such_module:X", "cannot be imported"),
         ("json:JSONDecoder", "it lacks to_wire, from_wire, stream_from_wire"),
+        ("fractions:Fraction.from_float", "cannot be made (TypeError: "),
     ],
 )
 def test_what_is_no_adapter_is_one_sentence(corpus, spec, words):
