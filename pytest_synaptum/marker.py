@@ -65,10 +65,31 @@ def marker_of(item: pytest.Item) -> Marker:
 
 
 def check_marks(items: Iterable[pytest.Item]) -> None:
-    """Refuse the run if any mark is misspelt, before anything runs."""
+    """Refuse the run if any mark is misspelt, its name included, before anything runs."""
+    names: set[str] = set()
     for item in items:
-        if item.get_closest_marker("synaptum") is not None:
-            marker_of(item)
+        for mark in item.iter_markers():
+            if mark.name == "synaptum":
+                marker_of(item)
+            elif mark.name not in names:
+                names.add(mark.name)
+                _check_name(item, mark.name)
+
+
+def _check_name(item: pytest.Item, name: str) -> None:
+    """A mark that nobody registered and that is nearly ours was meant to be ours."""
+    # Two letters more, fewer or other; a mark of somebody else's is further away, or registered.
+    if abs(len(name) - len("synaptum")) > 2:
+        return
+    from difflib import SequenceMatcher
+
+    if SequenceMatcher(None, name, "synaptum").ratio() < 0.85:
+        return
+    registered = item.config.getini("markers")
+    if any(line.partition(":")[0].partition("(")[0].strip() == name for line in registered):
+        return
+    msg = f"{item.nodeid}: there is no marker {name!r}; write @pytest.mark.synaptum(...)."
+    raise pytest.UsageError(msg)
 
 
 def _checked(item: pytest.Item, name: str, value: Any) -> Any:

@@ -95,6 +95,27 @@ def test_a_misspelt_marker_is_a_usage_error(
     assert f"test_chat.py::test_x: the marker synaptum {says}" in text
 
 
+@pytest.mark.parametrize("name", ["synaptun", "synaptm", "Synaptum", "sinaptum"])
+def test_a_misspelt_name_of_the_marker_is_a_usage_error(suite: RecordedSuite, name: str) -> None:
+    suite.write(f"@pytest.mark.{name}(allow_network=True)\ndef test_x(): pass\n")
+
+    result = suite.run("-W", "ignore::pytest.PytestUnknownMarkWarning")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    text = result.stdout.str() + result.stderr.str()
+    assert f"there is no marker '{name}'; write @pytest.mark.synaptum(...)." in text
+
+
+def test_a_registered_marker_of_a_like_name_is_somebody_elses(suite: RecordedSuite) -> None:
+    suite.pytester.makeini(
+        "[pytest]\nasyncio_default_fixture_loop_scope = function\n"
+        "markers =\n    synaptum2: of another plugin\n"
+    )
+    suite.write("@pytest.mark.synaptum2\ndef test_x(): pass\n")
+
+    suite.run().assert_outcomes(passed=1)
+
+
 def test_a_cassette_name_stays_inside_its_folder(suite: RecordedSuite) -> None:
     suite.write(
         "@pytest.mark.synaptum(cassette='../../evil')\ndef test_x(recorded_provider): pass\n"
