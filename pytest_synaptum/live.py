@@ -16,6 +16,7 @@ __all__ = ["LiveServer", "NoServerError", "hint_for", "host_and_port", "live_ser
 
 #: Seconds to wait for a server to accept a connection.
 _CONNECT_S = 5.0
+_PORTS = {"http": 80, "https": 443}
 
 
 class NoServerError(PluginError):
@@ -89,18 +90,17 @@ def host_and_port(base_url: str, option: str) -> tuple[str, int]:
     """
     try:
         parts = urlsplit(base_url)
-        port = parts.port or {"http": 80, "https": 443}[parts.scheme]
-        host = parts.hostname or ""
-        if not host:
-            raise KeyError(base_url)
-        return host, port
-    except (KeyError, ValueError):
+        usual, port, host = _PORTS.get(parts.scheme), parts.port, parts.hostname
+    except ValueError:
+        usual, port, host = None, None, None
+    if usual is None or not host:
         msg = (
             f"The base URL {base_url.split('?')[0]!r} is no address of a server: it begins"
             " with http:// or https:// and a host, such as http://127.0.0.1:8080/v1; correct"
             f" {option}."
         )
-        raise NoServerError(msg) from None
+        raise NoServerError(msg)
+    return host, port or usual
 
 
 def _check(base_url: str) -> None:

@@ -45,6 +45,7 @@ class SurfaceWording:
         command_option: a value would be read as an option; field `value`.
         command_failed: an exit code; fields `code`, `meaning`, `detail`.
         command_unknown: meaning of a code that nobody described.
+        command_not_started: the system refused to start it; fields `program`, `reason`.
         command_deadline: field `seconds`.
         command_output: more was written than may be; field `limit`, bytes.
         command_not_json: the output is no JSON; field `error`.
@@ -74,6 +75,7 @@ class SurfaceWording:
     command_option: str
     command_failed: str
     command_unknown: str
+    command_not_started: str
     command_deadline: str
     command_output: str
     command_not_json: str
@@ -418,6 +420,7 @@ ENGLISH = Wording(
         ),
         command_failed="exit code {code} ({meaning}).{detail}",
         command_unknown="not described",
+        command_not_started="the program {program} could not be started ({reason}).",
         command_deadline="the program did not end within {seconds:g} seconds and was stopped.",
         command_output="the program wrote more than {limit} bytes; ask it for less.",
         command_not_json="the program's output is not the JSON that was asked for: {error}",
@@ -619,6 +622,7 @@ SPANISH = Wording(
         ),
         command_failed="código de salida {code} ({meaning}).{detail}",
         command_unknown="sin describir",
+        command_not_started="el programa {program} no se pudo iniciar ({reason}).",
         command_deadline="el programa no terminó en {seconds:g} segundos y se detuvo.",
         command_output="el programa escribió más de {limit} bytes; pídele menos.",
         command_not_json="la salida del programa no es el JSON que se pidió: {error}",

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from pytest_synaptum.resume.check import Checker
-from pytest_synaptum.resume.given import agent_factory, allow, gateway_factory
+from pytest_synaptum.resume.given import agent_factory, allow, check_extent, gateway_factory
 from pytest_synaptum.resume.passage import Setup
 from pytest_synaptum.resume.perturb import perturbed
 from pytest_synaptum.resume.protocol import check_any, is_any_agent
@@ -70,6 +70,7 @@ async def check_resume(
         TypeError, ValueError, ConfigurationError: what was given cannot be checked.
         Exception: what the straight run raised, where that is no end of a run.
     """
+    check_extent(stops, sample, perturb)
     with tempfile.TemporaryDirectory(prefix="synaptum-resume-") as name:
         folder = Path(name)
         if is_any_agent(agent):

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, cast
 
+from pytest_synaptum.resume.stops import Stop
 from synaptum.gateway.base import Gateway
 from synaptum.gateway.local import LocalGateway
 from synaptum.vocabulary import ALLOW, ApprovalStep, Decision
 
-__all__ = ["agent_factory", "allow", "gateway_factory", "imported", "is_reference"]
+__all__ = [
+    "agent_factory",
+    "allow",
+    "check_extent",
+    "gateway_factory",
+    "imported",
+    "is_reference",
+]
 
 
 def allow(approval: ApprovalStep) -> Decision:
@@ -44,6 +52,34 @@ def imported(reference: str) -> Any:
     return found
 
 
+def check_extent(stops: Any, sample: Any, perturb: bool) -> None:
+    """Refuse a check that would look at nothing, and be green for that.
+
+    Raises:
+        TypeError: `stops` is no collection of `Stop`, or `sample` no whole number.
+        ValueError: `stops` is empty without `perturb`, or `sample` under 1.
+    """
+    if stops is not None:
+        if isinstance(stops, str) or not isinstance(stops, Collection):
+            msg = f"stops={stops!r}: a collection of Stop is needed, such as {{Stop.AFTER}}."
+            raise TypeError(msg)
+        foreign = [stop for stop in stops if not isinstance(stop, Stop)]
+        if foreign:
+            known = ", ".join(f"Stop.{stop.name}" for stop in Stop)
+            msg = f"stops: {foreign[0]!r} is no kind of stop; there are {known}."
+            raise TypeError(msg)
+        if not stops and not perturb:
+            msg = "stops is empty, so nothing would be stopped: leave it out for all kinds."
+            raise ValueError(msg)
+    if sample is not None:
+        if isinstance(sample, bool) or not isinstance(sample, int):
+            msg = f"sample={sample!r}: the number of boundaries to look at is a whole number."
+            raise TypeError(msg)
+        if sample < 1:
+            msg = f"sample={sample}: at least one boundary is looked at; leave it out for all."
+            raise ValueError(msg)
+
+
 def agent_factory(given: Any) -> Callable[[], Any]:
     """What gives the agent: given itself, as a factory, or as `module:function`."""
     if is_reference(given):
@@ -51,12 +87,23 @@ def agent_factory(given: Any) -> Callable[[], Any]:
     if hasattr(given, "run") and not isinstance(given, type):
         return lambda: given
     if callable(given):
-        return cast("Callable[[], Any]", given)
+        return _made_by(given)
     msg = (
         f"agent={given!r} is no agent, no function that makes one, and no text such as"
         " 'module:function'."
     )
     raise TypeError(msg)
+
+
+def _made_by(make: Callable[[], Any]) -> Callable[[], Any]:
+    def agent() -> Any:
+        made = make()
+        if not hasattr(made, "run"):
+            msg = f"agent={make!r} made a {type(made).__name__}, which is no Agent."
+            raise TypeError(msg)
+        return made
+
+    return agent
 
 
 def gateway_factory(given: Any, model: Any, agent: Callable[[], Any]) -> Callable[[], Gateway]:

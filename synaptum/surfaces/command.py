@@ -20,7 +20,7 @@ import asyncio
 import functools
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -33,7 +33,7 @@ from synaptum.surfaces.process import (
     check_bound,
     check_names,
     child,
-    collect,
+    collect_until_exit,
 )
 from synaptum.tools.function import FunctionTool, tool
 from synaptum.vocabulary import Risk
@@ -75,7 +75,7 @@ def command_tool(
     name: str | None = None,
     description: str | None = None,
     exit_codes: Mapping[int, str | ExitCode] | None = None,
-    ok_codes: Iterable[int] = (0,),
+    ok_codes: Collection[int] = (0,),
     parse_json: bool | None = None,
     deadline: float = 60.0,
     max_output_bytes: int = 1_000_000,
@@ -113,6 +113,10 @@ def command_tool(
     check_bound("command_tool max_output_bytes", max_output_bytes)
     check_names("command_tool environment", environment)
     given = exit_codes or {}
+    for code in (*given, *ok_codes):
+        if isinstance(code, bool) or not isinstance(code, int):
+            msg = f"command_tool exit code {code!r}: exit codes are numbers, such as 2."
+            raise ConfigurationError(msg)
     meanings = {c: ExitCode(m) if isinstance(m, str) else m for c, m in given.items()}
     runner = _Program(
         program,
@@ -123,6 +127,7 @@ def command_tool(
         max_output=max_output_bytes,
         environment=tuple(environment),
         cwd=cwd,
+        idempotent=idempotent,
     )
 
     def make(function: Callable[..., Sequence[object]]) -> FunctionTool[..., Any]:
@@ -192,8 +197,10 @@ class _Program:
         max_output: int,
         environment: tuple[str, ...],
         cwd: str | Path | None,
+        idempotent: bool,
     ) -> None:
         self._program = program
+        self._idempotent = idempotent
         self._meanings = meanings
         self._ok_codes = ok_codes
         self._parse_json = parse_json
@@ -214,8 +221,7 @@ class _Program:
         limit = asyncio.timeout(self._deadline)
         try:
             async with child(command, environment=environment, cwd=self._cwd) as process, limit:
-                output, complaints = await collect(process, self._max_output)
-                code = await process.wait()
+                output, complaints, code = await collect_until_exit(process, self._max_output)
         except FileNotFoundError:
             if self._cwd is not None and not Path(self._cwd).is_dir():
                 raise  # it names the folder; the program is where it was
@@ -225,7 +231,12 @@ class _Program:
             if not limit.expired():
                 raise
             told = words.command_deadline.format(seconds=self._deadline)
-            raise ToolExecutionError(told, retryable=True) from None
+            # It may have taken effect before: only what may be repeated is said to help.
+            raise ToolExecutionError(told, retryable=self._idempotent) from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            told = words.command_not_started.format(program=self._program, reason=reason)
+            raise ToolExecutionError(told) from None
         if code not in self._ok_codes:
             raise self._failure(code, output, complaints, environment)
         as_json = "--json" in arguments if self._parse_json is None else self._parse_json

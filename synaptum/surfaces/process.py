@@ -18,12 +18,22 @@ from typing import Any, Final
 
 from synaptum.errors import ConfigurationError
 
-__all__ = ["Capture", "allowed_environment", "check_bound", "check_names", "child", "collect"]
+__all__ = [
+    "Capture",
+    "allowed_environment",
+    "check_bound",
+    "check_names",
+    "child",
+    "collect",
+    "collect_until_exit",
+]
 
 #: Seconds that the output of a killed group may take to end: a process that left the group
 #: (`setsid`) can hold it open for ever.
 _LAST_OUTPUT_S: Final = 2.0
 _CHUNK: Final = 65_536
+#: Seconds between two looks at whether a child has ended.
+_LOOK_AGAIN_S: Final = 0.02
 
 
 class Capture:
@@ -141,6 +151,32 @@ async def collect(
         for reader in readers:
             reader.cancel()
     return captures
+
+
+async def collect_until_exit(
+    process: asyncio.subprocess.Process, limit: int
+) -> tuple[Capture, Capture, int]:
+    """Output, complaints and exit code, once the child itself has ended.
+
+    What it left running in the background may hold its output open for ever: after the
+    child's own end the output has little time left, as in `collect`.
+    """
+    ended = asyncio.Event()
+    watching = asyncio.ensure_future(_watch(process, ended))
+    try:
+        output, complaints = await collect(process, limit, ended)
+        await ended.wait()  # it may have closed its output and gone on
+    finally:
+        watching.cancel()
+    code = process.returncode
+    return output, complaints, code if code is not None else await process.wait()
+
+
+async def _watch(process: asyncio.subprocess.Process, ended: asyncio.Event) -> None:
+    # `Process.wait` of newer Pythons also waits for the pipes, which is what must not count.
+    while process.returncode is None:
+        await asyncio.sleep(_LOOK_AGAIN_S)
+    ended.set()
 
 
 async def _pump(stream: asyncio.StreamReader, capture: Capture) -> None:

@@ -188,6 +188,57 @@ async def test_a_program_that_does_not_end_is_killed_with_its_children(tmp_path)
     await ended(int(pid_file.read_text()))
 
 
+@pytest.mark.asyncio
+async def test_a_program_that_ended_is_not_waited_for_because_of_what_it_left_behind(tmp_path):
+    pid_file = tmp_path / "pid"
+    code = (
+        "import subprocess, sys\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        f"open({str(pid_file)!r}, 'w').write(str(child.pid))\n"
+        "print('done')"
+    )
+
+    result = await call(python(code, deadline=60.0))
+
+    assert (result.text, result.is_error) == ("done", False)
+    await ended(int(pid_file.read_text()))
+
+
+@pytest.mark.asyncio
+async def test_only_a_command_that_may_be_repeated_is_said_to_be_worth_repeating():
+    with pytest.raises(ToolExecutionError) as repeatable:
+        await call(python("import time; time.sleep(600)", deadline=0.5, idempotent=True))
+    once = await call(python("import time; time.sleep(600)", deadline=0.5))
+
+    assert repeatable.value.retryable
+    assert once.is_error
+    assert "may succeed later" not in once.text
+
+
+@pytest.mark.asyncio
+async def test_a_program_that_the_system_refuses_to_start_is_told_without_a_path(tmp_path):
+    script = tmp_path / "not-a-program"
+    script.write_text("no shebang, no format", encoding="utf-8")
+    script.chmod(0o755)
+
+    @command_tool(str(script), risk=Risk.READ)
+    def broken() -> list[str]:
+        """Cannot be started."""
+        return []
+
+    unstartable = await call(broken)
+    too_long = await call(python("pass"), text="x" * 5_000_000)
+
+    assert "could not be started (Exec format error)" in unstartable.text
+    assert "could not be started (Argument list too long)" in too_long.text
+
+
+@pytest.mark.parametrize("settings", [{"exit_codes": {"3": "no"}}, {"ok_codes": (True,)}])
+def test_an_exit_code_that_is_no_number_is_refused_at_decoration(settings):
+    with pytest.raises(ConfigurationError, match="exit codes are numbers"):
+        command_tool("git", risk=Risk.READ, **settings)
+
+
 async def ended(pid):
     for _ in range(200):
         try:
