@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -83,7 +84,7 @@ def response(parts: Iterable[Any], finish: str | None, usage: Usage, model: str 
     return Response(Message(Role.ASSISTANT, parts), reason, usage, model or "")
 
 
-class _Wrapped:
+class _Wrapped(ABC):
     name = ""
 
     def to_wire(self, request: Request) -> dict[str, Any]:
@@ -98,11 +99,13 @@ class _Wrapped:
             raise broke
         yield from unfold(self._streamed(body))
 
+    @abstractmethod
     def _whole(self, body: bytes) -> Response:
-        raise NotImplementedError
+        """The answer in a whole body, as the package reads it."""
 
+    @abstractmethod
     def _streamed(self, body: bytes) -> Response:
-        raise NotImplementedError
+        """The answer in an event stream, as the package reads it."""
 
 
 class LangChain(_Wrapped):
