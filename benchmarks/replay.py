@@ -2,8 +2,9 @@
 
     python benchmarks/replay.py
 
-Read the ratios, all of one run on one machine. Times are processor time, the arms take turns and
-the best of each counts, so that a busy machine does not bend them.
+Read the ratios, all of one run on one machine. Times are processor time and the arms take turns;
+what an arm adds is the median of its differences from the floor of the same turn, so that a
+machine that is busy, or slower for a while, does not bend them.
 
 1. A replayed exchange: the same call of the openai SDK over its library's mock transport (the
    floor), through `recorded_http`, and through pytest-recording, which matches as it does by
@@ -35,7 +36,7 @@ from pathlib import Path
 
 CALLS = 20
 EVENTS = 2000
-TURNS = (25, 5)  # of exchanges, of streams
+TURNS = (41, 7)  # of exchanges, of streams
 LARGE = (100, 100_000)  # exchanges, bytes of each
 STARTS = 12
 
@@ -219,16 +220,22 @@ def record(folder: Path) -> str:
 
 
 def replay(folder: Path, base_url: str) -> dict[str, float]:
-    """The best processor seconds of each arm."""
+    """Processor seconds of each arm: the floor's median, and the others' distance from it."""
     for what, turns in zip(("whole", "stream"), TURNS, strict=True):
         arms = [f"{what}-{arm}" for arm in ("floor", "http", "peer")]
         arms += ["whole-provider"] if what == "whole" else []
         run(folder, base_url, " ".join(arms), turns, "--record-mode=none")
-    best: dict[str, float] = {}
+    turns_of: dict[str, list[float]] = {}
     for line in (folder / "results").read_text(encoding="utf-8").splitlines():
         name, seconds = json.loads(line)
-        best[name] = min(seconds, best.get(name, seconds))
-    return best
+        turns_of.setdefault(name, []).append(seconds)
+    seconds_of: dict[str, float] = {}
+    for name, times in turns_of.items():
+        floors = turns_of[f"{name.partition('-')[0]}-floor"]
+        typical = statistics.median(floors)
+        beyond = statistics.median(t - f for t, f in zip(times, floors, strict=True))
+        seconds_of[name] = typical + beyond
+    return seconds_of
 
 
 def load(folder: Path) -> dict[str, float]:
