@@ -104,6 +104,7 @@ class Agent:
         Raises:
             ConfigurationError: the run has another configuration or task, or the gateway
                 lacks a tool.
+            JournalBusyError: the run is going on elsewhere, in this process or another.
             UncertainEffect: a call was interrupted and may have taken effect.
             LimitExceeded, NoObjectGeneratedError, InvalidToolCallError, Denied: as they say.
             SynaptumError: what the model raised once no retry was left.

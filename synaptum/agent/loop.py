@@ -9,7 +9,7 @@ intent is on record before anything happens, a result before anyone sees it. `ru
 
 from __future__ import annotations
 
-import asyncio
+import weakref
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
@@ -17,7 +17,8 @@ from typing import Any
 
 from synaptum.agent.calls import Caller, Outcome
 from synaptum.agent.delegate import child_run_id
-from synaptum.agent.foreign import checked_response, unusable_result
+from synaptum.agent.foreign import checked_response
+from synaptum.agent.live import hold, let_go, run_key
 from synaptum.agent.plan import Plan
 from synaptum.agent.progress import (
     Ask,
@@ -28,16 +29,16 @@ from synaptum.agent.progress import (
     Progress,
     Suspend,
     next_action,
-    uncertain_effect,
 )
+from synaptum.agent.recorder import Recorder
 from synaptum.agent.retries import Attempts
-from synaptum.agent.scripts import Asked, ScriptBridge, call_of, is_carried_out
+from synaptum.agent.script_run import Scripts
 from synaptum.agent.session import Session
 from synaptum.agent.start import begin
 from synaptum.agent.verdict import Close, Fail
-from synaptum.errors import Denied, EncodingError, NetworkError
+from synaptum.errors import Denied, NetworkError
 from synaptum.gateway.base import CallContext
-from synaptum.journal.store import Claimable, Releasable
+from synaptum.journal.store import Claimable, Releasable, busy
 from synaptum.vocabulary import (
     ApprovalStep,
     DelegateStep,
@@ -52,10 +53,8 @@ from synaptum.vocabulary import (
     Step,
     StreamEvent,
     StreamStart,
-    ToolResult,
     ToolStep,
     Usage,
-    make_step_id,
 )
 from synaptum.vocabulary.codec import to_json
 
@@ -72,8 +71,11 @@ class Run:
         self._session = session
         self._streaming = streaming
         self._caller = Caller(plan, session, _start_child)
-        self._configuration: dict[str, Any] | None = None
+        self._mark: weakref.ref[Events]
+        self._is_alone: bool
         self._progress: Progress
+        self._recorder: Recorder
+        self._scripts: Scripts
 
     @property
     def usage(self) -> Usage:
@@ -85,21 +87,31 @@ class Run:
         """How the run closed, as it is on record; None where it did not."""
         return self._progress.final
 
-    async def events(self, task: tuple[Message, ...] | None) -> Events:
+    def events(self, task: tuple[Message, ...] | None) -> Events:
         """All events of the run: those on record, then those that happen now."""
+        events = self._events(task)
+        self._mark = weakref.ref(events)
+        return events
+
+    async def _events(self, task: tuple[Message, ...] | None) -> Events:
+        run = run_key(self._session.checkpointer, self._session.run_id)
+        self._is_alone = hold(run, self._mark)
         try:
             async with aclosing(self._passage(task)) as events:
                 async for event in events:
                     yield event
         finally:
             # A run that waits, failed or was left may be resumed by another process.
-            if isinstance(self._session.checkpointer, Releasable):
+            is_ours = let_go(run, self._mark)
+            if is_ours and isinstance(self._session.checkpointer, Releasable):
                 await self._session.checkpointer.release(self._session.run_id)
 
     async def _passage(self, task: tuple[Message, ...] | None) -> Events:
         state = await self._session.checkpointer.load(self._session.run_id)
-        opening, self._configuration = begin(self._plan, self._session.gateway, state, task)
+        opening, configuration = begin(self._plan, self._session.gateway, state, task)
         self._progress = Progress(self._plan, opening)
+        self._recorder = Recorder(self._plan, self._session, self._progress, configuration)
+        self._scripts = Scripts(self._plan, self._caller, self._progress, self._recorder)
         for step in state.events:
             self._session.announce(step)
             self._progress.apply(step)
@@ -111,6 +123,8 @@ class Run:
             action = next_action(self._progress, self._plan, self._session.run_id)
             if isinstance(action, Done | Suspend):
                 return
+            if not self._is_alone:
+                raise busy(self._session.run_id, "another task of this process")
             if isinstance(to_claim, Claimable):
                 await to_claim.claim(self._session.run_id)
             to_claim = None
@@ -137,8 +151,8 @@ class Run:
         step = action.step
         if step is None:
             request = self._plan.request(self._progress.history)
-            step = ModelStep(**self._next("model"), request=request)
-            yield await self._record(step)
+            step = ModelStep(**self._recorder.next("model"), request=request)
+            yield await self._recorder.record(step)
         else:
             # The bytes of the first time, under the same key. They are built again and not taken
             # from the journal, which sorts keys: the order of a schema is part of the bytes.
@@ -180,7 +194,7 @@ class Run:
             response=outcome,
             usage=outcome.usage,
         )
-        yield await self._record(completed)
+        yield await self._recorder.record(completed)
 
     async def _answer(
         self, request: Request, context: CallContext
@@ -210,9 +224,9 @@ class Run:
     async def _denied_model(self, step: ModelStep, denied: Denied) -> Events:
         decision = denied.decision
         if decision.disposition is Disposition.REQUIRE_APPROVAL:
-            yield await self._record(
+            yield await self._recorder.record(
                 ApprovalStep(
-                    **self._next("approval", {"decision": to_json(decision)}),
+                    **self._recorder.next("approval", {"decision": to_json(decision)}),
                     target=step.step_id,
                 )
             )
@@ -230,12 +244,12 @@ class Run:
         step = action.step
         if step is None:
             step = self._intent(action)
-            yield await self._record(step)
+            yield await self._recorder.record(step)
         outcome: Outcome | None = None
         if isinstance(step, DelegateStep):
             outcome = await self._caller.delegate(step, action)
         elif self._plan.makes_calls(step.call.name):
-            async with aclosing(self._script(step, action)) as events:
+            async with aclosing(self._scripts.run(step, action)) as events:
                 async for event in events:
                     if isinstance(event, Outcome):
                         outcome = event
@@ -246,79 +260,18 @@ class Run:
         else:
             outcome = await self._caller.tool(step, action)
         if outcome.child_waits is not None:
-            yield await self._record(self._wait_for_child(step, outcome.child_waits))
+            yield await self._recorder.record(self._wait_for_child(step, outcome.child_waits))
             return
         ended: dict[str, Any] = {"result": outcome.result, "meta": outcome.meta}
         if isinstance(step, DelegateStep):
             ended["usage"] = outcome.usage
-        yield await self._record_end(step, **ended)
-
-    # Calls of a script
-
-    async def _script(
-        self, step: ToolStep, action: Call
-    ) -> AsyncGenerator[Step | StreamEvent | Outcome, None]:
-        """Run a tool that makes calls: the steps of its calls, and last what came of it.
-
-        Without an outcome the script was stopped at a call, and that call is what comes next.
-        """
-        bridge = ScriptBridge()
-        script = asyncio.create_task(self._caller.tool(step, action, bridge))
-        try:
-            while (asked := await bridge.next_of(script)) is not None:
-                async with aclosing(self._script_call(step, asked)) as events:
-                    async for event in events:
-                        yield event
-                ended = self._progress.script.on_record(asked)
-                if ended is None or ended.result is None or self._progress.ending is not None:
-                    return
-                if not asked.answer.done():
-                    asked.answer.set_result(ended.result)
-            yield await script
-        finally:
-            script.cancel()
-            await asyncio.wait({script})
-            if not script.cancelled():
-                script.exception()  # seen, where it ended by itself meanwhile
-
-    async def _script_call(self, script: ToolStep, asked: Asked) -> Events:
-        """Carry out a call of a script, or find that it is on record already."""
-        calls = self._progress.script
-        if calls.strays(asked):
-            raise uncertain_effect(script, self._plan)
-        step = calls.on_record(asked)
-        if step is not None and step.result is not None:
-            return
-        approval, given = calls.decision_on(asked)
-        if step is not None and step is calls.open:
-            if not step.idempotent and is_carried_out(approval, given):
-                raise uncertain_effect(step, self._plan)
-        else:
-            definition = self._plan.script_tools[asked.name].definition
-            place = {"within": script.step_id, "number": asked.number}
-            step = ToolStep(
-                **self._next("tool", place),
-                call=call_of(script, asked),
-                risk=definition.risk,
-                idempotent=definition.idempotent,
-            )
-            yield await self._record(step)
-        outcome = await self._caller.tool(step, Call(step.call, step, approval, given))
-        meta = {**outcome.meta, "within": step.meta["within"], "number": step.meta["number"]}
-        yield await self._record_end(step, result=outcome.result, meta=meta)
-
-    async def _end_script(self, step: ToolStep) -> Events:
-        text = self._plan.wording.surfaces.script_stopped.format(name=step.call.name)
-        result = ToolResult.of(step.call.id, text, is_error=True)
-        yield await self._record(
-            replace(step, phase=Phase.COMPLETED, at=self._session.now(), result=result, meta={})
-        )
+        yield await self._recorder.record_end(step, **ended)
 
     def _intent(self, action: Call) -> ToolStep | DelegateStep:
         call = action.call
         delegate = self._plan.delegates.get(call.name)
         if delegate is not None and call.unreadable_arguments is None:
-            common = self._next("delegate")
+            common = self._recorder.next("delegate")
             return DelegateStep(
                 **common,
                 call=call,
@@ -331,19 +284,22 @@ class Run:
         # Whoever reads the journal is to know that calls of its own may follow.
         kind = {"script": True} if self._plan.makes_calls(call.name) else {}
         return ToolStep(
-            **self._next("tool", kind),
+            **self._recorder.next("tool", kind),
             call=call,
             risk=self._plan.risk_of(call.name),
             idempotent=idempotent,
         )
 
+    async def _end_script(self, step: ToolStep) -> Events:
+        yield await self._scripts.end(step)
+
     # People
 
     async def _ask_person(self, target: ToolStep | DelegateStep) -> Events:
         why = {key: target.meta[key] for key in ("decision", "message") if key in target.meta}
-        yield await self._record(
+        yield await self._recorder.record(
             ApprovalStep(
-                **self._next("approval", why),
+                **self._recorder.next("approval", why),
                 target=target.step_id,
                 call=target.call,
                 risk=target.risk,
@@ -354,7 +310,7 @@ class Run:
         place = {"child_run_id": waits.run_id, "child_step_id": waits.step_id}
         why = {key: waits.meta[key] for key in ("decision", "message") if key in waits.meta}
         return ApprovalStep(
-            **self._next("approval", {**why, **place}),
+            **self._recorder.next("approval", {**why, **place}),
             target=step.step_id,
             call=waits.call,
             risk=waits.risk,
@@ -365,8 +321,8 @@ class Run:
     async def _close(self, close: Close) -> Events:
         step = self._progress.open
         if not isinstance(step, FinalStep):
-            step = FinalStep(**self._next("final", close.meta), reason=close.reason)
-            yield await self._record(step)
+            step = FinalStep(**self._recorder.next("final", close.meta), reason=close.reason)
+            yield await self._recorder.record(step)
         final = replace(
             step,
             phase=Phase.COMPLETED,
@@ -374,43 +330,9 @@ class Run:
             output=close.output,
             usage=self._progress.usage,
         )
-        yield self._shown(await self._record(final))
+        yield self._shown(await self._recorder.record(final))
 
-    # Writing
-
-    def _next(self, kind: str, meta: Any = None) -> dict[str, Any]:
-        seq = self._progress.next_seq
-        first = {} if self._configuration is None else {"configuration": self._configuration}
-        return {
-            "run_id": self._session.run_id,
-            "step_id": make_step_id(seq, kind),
-            "step_seq": seq,
-            "phase": Phase.ATTEMPTED,
-            "at": self._session.now(),
-            "meta": {**(meta or {}), **first},
-        }
-
-    async def _record(self, event: Step) -> Step:
-        await self._session.record(event)
-        self._configuration = None
-        self._progress.apply(event)
-        return event
-
-    async def _record_end(self, step: ToolStep | DelegateStep, **ended: Any) -> Step:
-        """Record the end of a call.
-
-        A value without a JSON form is told to the model: the call has happened, and left open
-        it would look as if nobody knew.
-        """
-        end = replace(step, phase=Phase.COMPLETED, at=self._session.now(), **ended)
-        try:
-            return await self._record(end)
-        except EncodingError as error:
-            if end.result is None:
-                raise
-            kind = type(end.result).__name__
-            told = unusable_result(step.call, kind, self._plan.wording, str(error))
-            return await self._record(replace(end, result=told))
+    # What the caller sees
 
     def _shown(self, event: Step) -> Step:
         """The event as the caller sees it: a final output in its own type."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from synaptum.agent.live import is_live, run_key
 from synaptum.agent.scripts import script_of
 from synaptum.clock import (
     Clock,
@@ -23,7 +24,7 @@ from synaptum.clock import (
 from synaptum.errors import ConfigurationError
 from synaptum.gateway.base import Gateway
 from synaptum.journal.memory import MemoryCheckpointer
-from synaptum.journal.store import Checkpointer, Releasable, RunState
+from synaptum.journal.store import Checkpointer, Releasable, RunState, busy
 from synaptum.vocabulary import (
     ALLOW,
     ApprovalStep,
@@ -155,6 +156,7 @@ class Session:
         Raises:
             ConfigurationError: not exactly one of `result=` and `rerun=True`, or no call of
                 that name is open.
+            JournalBusyError: the run is going on, here or in another process.
         """
         if (result is None) != rerun:
             msg = "Session.resolve takes result=... or rerun=True, exactly one of the two."
@@ -171,6 +173,9 @@ class Session:
             found = "no call is open" if last is None else f"the open call is {last}"
             msg = f"Run {self.run_id!r} has no open call {step_id!r}: {found}."
             raise ConfigurationError(msg)
+        if is_live(run_key(self.checkpointer, self.run_id)):
+            # It carries that call out, or is about to.
+            raise busy(self.run_id, "another task of this process")
         if result is None:
             meta: dict[str, Any] = {"needs": "rerun"}
             whole = None

@@ -11,7 +11,7 @@ import asyncio
 import os
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -41,6 +41,11 @@ class BlockingStore(ABC):
         self._claimed: dict[str, RunLog] = {}
         self._seen: dict[str, int] = {}  # steps a run had when it was last loaded here
         self._loaded: RunLog | None = None  # the last one, so that resuming reads it once
+
+    @property
+    def place(self) -> Hashable:
+        """What the medium is told from others by; None: this store is the only one on it."""
+        return None
 
     def append(self, run_id: str, event: Step) -> None:
         """See `Checkpointer.append`."""
@@ -158,6 +163,11 @@ class ThreadedCheckpointer:
         self._is_direct = _without_thread.get()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="synaptum-journal")
         self._finalizer = weakref.finalize(self, _shut, self._thread, store, self._pid)
+
+    @property
+    def place(self) -> Hashable:
+        """Where the journals are; see `synaptum.journal.store.place_of`."""
+        return self._store.place
 
     async def append(self, run_id: str, event: Step) -> None:
         """Write one event; see `Checkpointer.append`."""

@@ -24,8 +24,8 @@ from typing import Any, Final
 
 from synaptum import canonical
 from synaptum.errors import EncodingError, JournalError, JournalFormatError
-from synaptum.journal.blocking import BlockingStore, ThreadedCheckpointer
-from synaptum.journal.locks import LockFile
+from synaptum.journal.blocking import ThreadedCheckpointer
+from synaptum.journal.file_store import FileStore
 from synaptum.journal.run_log import RunLog
 from synaptum.journal.store import JOURNAL_FORMAT
 
@@ -49,49 +49,20 @@ class JsonlCheckpointer(ThreadedCheckpointer):
         super().__init__(_JsonlStore(Path(path), durable))
 
 
-class _JsonlStore(BlockingStore):
+class _JsonlStore(FileStore):
     def __init__(self, path: Path, durable: bool) -> None:
-        super().__init__()
-        self._path = path
-        self._durable = durable
-        self._locks: LockFile | None = None
+        super().__init__(path, durable)
         self._fd = -1
 
     def close(self) -> None:
         super().close()
-        if self._locks is not None:
-            self._locks.close()
-            self._locks = None
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
 
-    def _lock(self, run_id: str) -> bool:
-        return self._opened().acquire(run_id)
-
-    def _unlock(self, run_id: str) -> None:
-        self._opened().release(run_id)
-
-    def _opened(self) -> LockFile:
-        if self._locks is None:
-            try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-                fd = os.open(self._path, flags, 0o666)
-                try:
-                    self._locks = LockFile.open(self._path.with_name(f"{self._path.name}.lock"))
-                except OSError:
-                    os.close(fd)
-                    raise
-                self._fd = fd
-            except OSError as error:
-                msg = f"The journal {self._path} cannot be written: {error.strerror}."
-                raise JournalError(msg) from error
-        return self._locks
-
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with self._opened().mutex():
+        with self._lock_file().mutex():
             yield
 
     def _catch_up(self, log: RunLog) -> None:
@@ -131,11 +102,12 @@ class _JsonlStore(BlockingStore):
 
     def _write(self, log: RunLog, record: dict[str, Any]) -> None:
         data = canonical.encode({**record, "run_id": log.run_id}).encode() + b"\n"
+        self._open()
         found = os.fstat(self._fd)
         if found.st_nlink == 0:
             msg = f"The journal {self._path} was deleted or replaced while it was being written."
             raise JournalError(msg)
-        try:
+        with self._system_errors():
             end, lead = self._end(found.st_size)
             if end < found.st_size:
                 lost = found.st_size - end
@@ -146,10 +118,13 @@ class _JsonlStore(BlockingStore):
             self._put(lead + data, end)
             if end == 0 and self._durable:
                 _sync_folder(self._path.parent)
-        except OSError as error:
-            msg = f"The journal {self._path} cannot be written: {error.strerror}."
-            raise JournalError(msg) from error
         log.position = end + len(lead) + len(data)
+
+    def _open(self) -> None:
+        if self._fd < 0:
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            with self._system_errors():
+                self._fd = os.open(self._path, flags, 0o666)
 
     def _end(self, size: int) -> tuple[int, bytes]:
         """Where the next line goes, and what must stand before it."""

@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from synaptum.errors import JournalBusyError
+from synaptum.journal.store import busy
 
-__all__ = ["LockFile", "busy"]
+__all__ = ["LockFile"]
 
 _files: dict[str, LockFile] = {}
 _guard = threading.Lock()
@@ -102,15 +102,6 @@ class LockFile:
         asked = struct.pack(form, fcntl.F_WRLCK, os.SEEK_SET, place, 1, 0)
         kind, _, _, _, pid = struct.unpack(form, fcntl.fcntl(self._fd, fcntl.F_GETLK, asked))
         return f"process {pid}" if kind != fcntl.F_UNLCK and pid > 0 else None
-
-
-def busy(run_id: str, holder: str | None) -> JournalBusyError:
-    """The error for a run that `holder` (words for it, None where unknown) writes."""
-    msg = (
-        f"Run {run_id!r} is being written by {holder or 'another process'}; wait until it ends,"
-        " or use another run_id."
-    )
-    return JournalBusyError(msg)
 
 
 def _place(run_id: str) -> int:

@@ -13,16 +13,15 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from synaptum import canonical
-from synaptum.errors import ConfigurationError, EncodingError, JournalError, JournalFormatError
+from synaptum.errors import ConfigurationError, JournalError, JournalFormatError
 from synaptum.journal.blocking import BlockingStore, ThreadedCheckpointer
-from synaptum.journal.locks import busy
 from synaptum.journal.run_log import RunLog
-from synaptum.journal.store import JOURNAL_FORMAT, RunState
+from synaptum.journal.store import JOURNAL_FORMAT, RunState, busy
 from synaptum.vocabulary import Step
 
 if TYPE_CHECKING:
@@ -155,6 +154,11 @@ class _PostgresStore(BlockingStore):
             self._session = _sessions.setdefault(conninfo, _Session(conninfo))
             self._session.users += 1
 
+    @property
+    def place(self) -> Hashable:
+        # Not the connection string itself: it may hold a password, and a key is looked at.
+        return "postgres", hashlib.sha256(self._conninfo.encode()).hexdigest()
+
     def append(self, run_id: str, event: Step) -> None:
         with self._errors():
             self._session.connection()
@@ -205,15 +209,7 @@ class _PostgresStore(BlockingStore):
             " WHERE run_id = %s AND seq >= %s ORDER BY seq",
             (log.run_id, len(log)),
         )
-        for seq, record in rows:
-            try:
-                if seq != len(log):
-                    msg = f"event {len(log)} is missing."
-                    raise JournalFormatError(msg)
-                log.read(canonical.decode(record))
-            except (EncodingError, JournalFormatError) as error:
-                msg = f"Event {seq} of run {log.run_id!r} in PostgreSQL: {error}"
-                raise JournalFormatError(msg) from None
+        log.read_rows(rows, "PostgreSQL")
 
     def _write(self, log: RunLog, record: dict[str, Any]) -> None:
         row = (log.run_id, len(log), record["step_id"], record["phase"], canonical.encode(record))

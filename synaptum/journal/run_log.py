@@ -7,9 +7,16 @@ same, if not what does its record look like. They stand here once.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
-from synaptum.errors import ConfigurationError, JournalDivergedError
+from synaptum import canonical
+from synaptum.errors import (
+    ConfigurationError,
+    EncodingError,
+    JournalDivergedError,
+    JournalFormatError,
+)
 from synaptum.journal.encoding import RunCodec, first_difference
 from synaptum.journal.store import RunState
 from synaptum.vocabulary import FinalStep, Phase, Step
@@ -51,6 +58,25 @@ class RunLog:
     def read(self, record: Any) -> None:
         """Take in the next record of the store. Raises `JournalFormatError`."""
         self._add(self._codec.decode(record))
+
+    def read_rows(self, rows: Iterable[tuple[int, str]], where: str) -> None:
+        """Take in what a database holds beyond the last step read.
+
+        In: `rows` are places in the run, from `len(self)` on, each with its record as text;
+        `where` names the database in errors.
+
+        Raises:
+            JournalFormatError: a row is missing, or is no record; names it.
+        """
+        for seq, text in rows:
+            try:
+                if seq != len(self):
+                    msg = f"event {len(self)} is missing."
+                    raise JournalFormatError(msg)
+                self.read(canonical.decode(text))
+            except (EncodingError, JournalFormatError) as error:
+                msg = f"Event {seq} of run {self.run_id!r} in {where}: {error}"
+                raise JournalFormatError(msg) from None
 
     def pending(self, event: Step) -> dict[str, Any] | None:
         """The record to write for `event`, as plain JSON; None where it is on record.

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from synaptum import canonical
-from synaptum.errors import ConfigurationError, EncodingError, JournalError, JournalFormatError
-from synaptum.journal.blocking import BlockingStore, ThreadedCheckpointer
-from synaptum.journal.locks import LockFile
+from synaptum.errors import ConfigurationError, JournalError, JournalFormatError
+from synaptum.journal.blocking import ThreadedCheckpointer
+from synaptum.journal.file_store import FileStore
 from synaptum.journal.run_log import RunLog
 from synaptum.journal.store import JOURNAL_FORMAT
 
@@ -60,12 +60,9 @@ class SqliteCheckpointer(ThreadedCheckpointer):
         super().__init__(_SqliteStore(Path(path), durable))
 
 
-class _SqliteStore(BlockingStore):
+class _SqliteStore(FileStore):
     def __init__(self, path: Path, durable: bool) -> None:
-        super().__init__()
-        self._path = path
-        self._durable = durable
-        self._locks: LockFile | None = None
+        super().__init__(path, durable)
         self._connection: sqlite3.Connection | None = None
 
     def close(self) -> None:
@@ -73,25 +70,6 @@ class _SqliteStore(BlockingStore):
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-        if self._locks is not None:
-            self._locks.close()
-            self._locks = None
-
-    def _lock(self, run_id: str) -> bool:
-        return self._lock_file().acquire(run_id)
-
-    def _unlock(self, run_id: str) -> None:
-        self._lock_file().release(run_id)
-
-    def _lock_file(self) -> LockFile:
-        if self._locks is None:
-            try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._locks = LockFile.open(self._path.with_name(f"{self._path.name}.lock"))
-            except OSError as error:
-                msg = f"The journal {self._path} cannot be written: {error.strerror}."
-                raise JournalError(msg) from error
-        return self._locks
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -114,15 +92,7 @@ class _SqliteStore(BlockingStore):
                 "SELECT seq, record FROM event WHERE run_id = ? AND seq >= ? ORDER BY seq",
                 (log.run_id, len(log)),
             )
-            for seq, record in rows:
-                try:
-                    if seq != len(log):
-                        msg = f"event {len(log)} is missing."
-                        raise JournalFormatError(msg)
-                    log.read(canonical.decode(record))
-                except (EncodingError, JournalFormatError) as error:
-                    msg = f"Event {seq} of run {log.run_id!r} in {self._path}: {error}"
-                    raise JournalFormatError(msg) from None
+            log.read_rows(rows, str(self._path))
 
     def _write(self, log: RunLog, record: dict[str, Any]) -> None:
         row = (log.run_id, len(log), record["step_id"], record["phase"], canonical.encode(record))

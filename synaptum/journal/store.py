@@ -6,12 +6,22 @@ people write their own (`pytest_synaptum` has the contract tests).
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from synaptum.errors import JournalBusyError
 from synaptum.vocabulary import Step
 
-__all__ = ["JOURNAL_FORMAT", "Checkpointer", "Claimable", "Releasable", "RunState"]
+__all__ = [
+    "JOURNAL_FORMAT",
+    "Checkpointer",
+    "Claimable",
+    "Releasable",
+    "RunState",
+    "busy",
+    "place_of",
+]
 
 #: Version of what is written; raised when an old reader could misread a new journal.
 JOURNAL_FORMAT = 1
@@ -87,3 +97,22 @@ class Claimable(Protocol):
             JournalBusyError: another live writer holds the run, or wrote since it was loaded.
         """
         ...
+
+
+def place_of(checkpointer: Checkpointer) -> Hashable:
+    """Where a store keeps its journals: two stores of one `place` hold the same runs.
+
+    A store of its own kind need not say it (`place`, a property or an attribute); it is then
+    taken for the only one of its journals.
+    """
+    place: Hashable = getattr(checkpointer, "place", None)
+    return id(checkpointer) if place is None else place
+
+
+def busy(run_id: str, holder: str | None) -> JournalBusyError:
+    """The error for a run that `holder` (words for it, None where unknown) writes."""
+    msg = (
+        f"Run {run_id!r} is being written by {holder or 'another process'}; wait until it ends,"
+        " or use another run_id."
+    )
+    return JournalBusyError(msg)
