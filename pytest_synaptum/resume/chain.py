@@ -14,14 +14,12 @@ from typing import Any
 from pytest_synaptum.resume import judge
 from pytest_synaptum.resume.baseline import Key
 from pytest_synaptum.resume.boundaries import Cell
-from pytest_synaptum.resume.children import run_in_child
 from pytest_synaptum.resume.passage import End, passage
 from pytest_synaptum.resume.runner import NOT_WRITTEN, SAME_PROCESS, Place, Runner, answered_in
 from pytest_synaptum.resume.stops import KILLS, Gate
 from pytest_synaptum.resume.stores import GatedStore, close_store
 from pytest_synaptum.resume.tape import ReplayingGateway
 from synaptum.errors import JournalError
-from synaptum.journal.blocking import on_this_thread
 
 __all__ = ["Chain"]
 
@@ -88,17 +86,9 @@ class Chain:
         return end, gated
 
     def _killed(self, cell: Cell, day: int) -> bool:
-        world = self._place.world
+        world, folder = self._place.world, self._place.folder
         log = self._place.log(day)
-
-        async def life(descriptor: int) -> None:
-            world.log = descriptor
-            self._inner = self._runner.setup.gateway()
-            with on_this_thread():
-                await self._passage(self._gate(cell), day)
-
-        status = run_in_child(life, log)
-        world.adopt(log.read_bytes())
+        status = self._runner.killer.killed(world, folder, self._gate(cell), log, day)
         on_record = cell.boundary.number + (cell.stop not in NOT_WRITTEN)
         return status == -9 and len(world.acknowledged) == on_record
 

@@ -8,6 +8,7 @@ a run of its own is n squared steps.
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -63,7 +64,8 @@ class Checker:
             return self.report
         with repeating():
             self._add(await self.runner.another_configuration())
-            await self._stops(self._wanted(stops), sample)
+            with closing(self.runner.killer):
+                await self._stops(self._wanted(stops), sample)
         return self.report
 
     async def _stops(self, wanted: set[Stop], sample: int | None) -> None:

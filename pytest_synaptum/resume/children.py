@@ -2,8 +2,6 @@
 
 The child has the test's memory, so closures and fixtures work in it; it makes its own event
 loop, store and gateway, and never comes back into pytest.
-
-Fork only while no thread of ours lives: a lock that one holds would stay locked in the child.
 """
 
 from __future__ import annotations
@@ -21,10 +19,20 @@ from typing import Final, NoReturn
 
 from synaptum.errors import ConfigurationError
 
-__all__ = ["can_fork", "refuse_kills", "run_in_child", "start_child", "wait_for_child"]
+__all__ = [
+    "PATIENCE_S",
+    "can_fork",
+    "fork",
+    "live",
+    "refuse_kills",
+    "run_in_child",
+    "start_child",
+    "told_by",
+    "wait_for_child",
+]
 
 #: Seconds after which a child that hangs ends itself.
-_PATIENCE_S: Final = 20
+PATIENCE_S: Final = 20
 #: Seconds that a thread of ours which is about to end is waited for.
 _FAREWELL_S: Final = 1.0
 
@@ -56,17 +64,11 @@ def run_in_child(work: Callable[[int], Awaitable[object]], log: Path) -> int:
 
 def start_child(work: Callable[[int], Awaitable[object]], log: Path) -> int:
     """Start a child as `run_in_child` does, without waiting; its process id."""
-    _let_threads_end()
-    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # 3.12 warns of threads
-            pid = os.fork()
-        if pid == 0:
-            _live(work, descriptor, log)
-        return pid
-    finally:
-        os.close(descriptor)
+    pid = fork()
+    if pid == 0:
+        gc.freeze()  # a collection would touch, and so copy, every page of the parent
+        live(work, log)
+    return pid
 
 
 def wait_for_child(pid: int) -> int:
@@ -74,13 +76,19 @@ def wait_for_child(pid: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def _live(work: Callable[[int], Awaitable[object]], descriptor: int, log: Path) -> None:
-    """The child's whole life; does not return."""
+def told_by(log: Path) -> str:
+    """The traceback of a child that raised; empty where it did not."""
+    error = log.with_suffix(".error")
+    return error.read_text(encoding="utf-8") if error.exists() else ""
+
+
+def live(work: Callable[[int], Awaitable[object]], log: Path) -> NoReturn:
+    """The whole life of a forked child; see `run_in_child`."""
     status = 1
     try:
-        gc.freeze()  # a collection would touch, and so copy, every page of the parent
+        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(_PATIENCE_S)
+        signal.alarm(PATIENCE_S)
         asyncio.run(_settled(work(descriptor)))
         status = 0
     except BaseException:
@@ -91,6 +99,14 @@ def _live(work: Callable[[int], Awaitable[object]], descriptor: int, log: Path) 
 
 async def _settled(work: Awaitable[object]) -> None:
     await work
+
+
+def fork() -> int:
+    """Fork while no thread of ours lives: a lock that one holds would stay locked in the child."""
+    _let_threads_end()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # 3.12 warns of threads
+        return os.fork()
 
 
 def _let_threads_end() -> None:

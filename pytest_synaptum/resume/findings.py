@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import replace
 from typing import Any, Final
 
 from pytest_synaptum.golden.paths import show_path
+from pytest_synaptum.resume import children
 from pytest_synaptum.resume.boundaries import Cell
 from pytest_synaptum.resume.causes import cause_of
 from pytest_synaptum.resume.passage import End
@@ -71,6 +73,8 @@ def not_stopped(where: str, world: World, end: End) -> Finding:
 def not_killed(where: str, status: int, told: str) -> Finding:
     """A child was to die at the boundary, and did not come to it."""
     last = told.strip().splitlines()[-1] if told.strip() else f"exit code {status}"
+    if status == -signal.SIGALRM:
+        last = f"no end after {children.PATIENCE_S} seconds"
     return Finding(
         check="end",
         message="the run did not come to this boundary in a process of its own",

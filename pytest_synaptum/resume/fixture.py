@@ -11,21 +11,21 @@ checkpointer=lambda folder: SqliteCheckpointer(folder / "journal.db"))
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Callable, Collection
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_synaptum.resume.any_agent import check_any
 from pytest_synaptum.resume.check import Checker
 from pytest_synaptum.resume.given import agent_factory, allow, check_extent, gateway_factory
 from pytest_synaptum.resume.passage import Setup
 from pytest_synaptum.resume.perturb import perturbed
-from pytest_synaptum.resume.protocol import check_any, is_any_agent
+from pytest_synaptum.resume.protocol import is_any_agent
 from pytest_synaptum.resume.report import ResumeReport
 from pytest_synaptum.resume.stops import Stop
 from pytest_synaptum.resume.stores import store_factory
+from pytest_synaptum.resume.workplace import workplace
 from synaptum.vocabulary import ApprovalStep, Decision
 
 __all__ = ["RESUME_REPORTS", "ResumeCheck", "check_resume"]
@@ -71,8 +71,7 @@ async def check_resume(
         Exception: what the straight run raised, where that is no end of a run.
     """
     check_extent(stops, sample, perturb)
-    with tempfile.TemporaryDirectory(prefix="synaptum-resume-") as name:
-        folder = Path(name)
+    with workplace() as folder:
         if is_any_agent(agent):
             return await check_any(agent, task, folder, stops=stops, sample=sample)
         make_agent = agent_factory(agent)

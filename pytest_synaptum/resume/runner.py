@@ -9,6 +9,7 @@ memory with it.
 from __future__ import annotations
 
 import secrets
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from typing import Any
 from pytest_synaptum.resume import findings, judge
 from pytest_synaptum.resume.baseline import Baseline, Journals, read_journals
 from pytest_synaptum.resume.boundaries import Cell
-from pytest_synaptum.resume.children import run_in_child
+from pytest_synaptum.resume.children import told_by
+from pytest_synaptum.resume.killing import Killer
 from pytest_synaptum.resume.passage import End, Setup, passage
 from pytest_synaptum.resume.repeating import repeating
 from pytest_synaptum.resume.report import Finding, ResumeReport
@@ -58,6 +60,7 @@ class Runner:
     Attributes:
         report: what was counted so far.
         baseline: the straight run, once there was one.
+        killer: makes the passages that are killed, likewise.
         outlives: whether the store knows a run when it is opened a second time.
     """
 
@@ -65,6 +68,7 @@ class Runner:
         self.setup = setup
         self.report = ResumeReport()
         self.baseline: Baseline
+        self.killer: Killer
         self.outlives = False
         self._folder = folder
         self._token = secrets.token_hex(4)
@@ -92,6 +96,7 @@ class Runner:
             await close_store(store)
         self._wire = getattr(inner, "wire_body", None)
         self.baseline = Baseline.of(place.world, tape, journals, end)
+        self.killer = Killer(self.setup, self.baseline)
         again = self.setup.open_store(place.folder)
         try:
             self.outlives = bool((await again.load(place.world.run_id)).events)
@@ -136,13 +141,16 @@ class Runner:
 
     async def stopped(self, cell: Cell) -> Finding | None:
         """Stop a run at a boundary, resume it, and compare."""
-        finding = await self._stop_and_resume(cell)
+        place = self.new()
+        finding = await self._stop_and_resume(cell, place)
+        # There are many of them, and they may lie in memory.
+        shutil.rmtree(place.folder, ignore_errors=True)
         if finding is None:
             return None
         return findings.at(finding, cell)
 
-    async def _stop_and_resume(self, cell: Cell) -> Finding | None:
-        place, where = self.new(), str(cell)
+    async def _stop_and_resume(self, cell: Cell, place: Place) -> Finding | None:
+        where = str(cell)
         world = place.world
         store: Any
         gate = Gate(cell.boundary.number, cell.stop)
@@ -251,22 +259,10 @@ class Runner:
     def kill(self, place: Place, gate: Gate, cell: Cell) -> Finding | None:
         """Run in a child that kills itself at the boundary."""
         log = place.log()
-        world = place.world
-
-        async def life(descriptor: int) -> End:
-            world.log = descriptor
-            with on_this_thread():
-                store = self.setup.open_store(place.folder)
-            gateway = ReplayingGateway(self.setup.gateway(), world, gate, self.baseline.tape)
-            return await self.run_once(world, store, gateway, gate)
-
-        status = run_in_child(life, log)
-        world.adopt(log.read_bytes())
+        status = self.killer.killed(place.world, place.folder, gate, log)
         if status == -9:
             return None
-        error = log.with_suffix(".error")
-        told = error.read_text(encoding="utf-8") if error.exists() else ""
-        return findings.not_killed(str(cell), status, told)
+        return findings.not_killed(str(cell), status, told_by(log))
 
     def unknown(self, journals: Journals) -> set[tuple[str, str]]:
         """Calls that were begun, as far as the journal knows, and may not be repeated."""

@@ -13,7 +13,7 @@ import signal
 from enum import Enum
 from typing import Final
 
-__all__ = ["KILLS", "Gate", "Stop", "StoppedError"]
+__all__ = ["KILLS", "Gate", "Stop", "StoppedError", "die"]
 
 
 class Stop(Enum):
@@ -61,7 +61,7 @@ class Gate:
         if self.writes != self.at:
             return
         if self.stop is Stop.KILLED_BEFORE:
-            _die()
+            die()
         if self.stop is Stop.BEFORE:
             raise StoppedError
 
@@ -74,7 +74,7 @@ class Gate:
         if number != self.at:
             return
         if self.stop is Stop.KILLED_AFTER:
-            _die()
+            die()
         if self.stop is Stop.AFTER:
             raise StoppedError
         if self.stop is Stop.CANCELLED:
@@ -83,7 +83,7 @@ class Gate:
     def effect_happened(self) -> None:
         """A tool has done its work, and nothing of it is written yet."""
         if self.stop is Stop.KILLED_EFFECT and self.writes == self.at:
-            _die()
+            die()
 
     @property
     def is_just_after(self) -> bool:
@@ -102,5 +102,6 @@ def _cancel_this_task() -> None:
     task.cancel()
 
 
-def _die() -> None:
+def die() -> None:
+    """Kill this process by SIGKILL."""
     os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,259 @@
+"""The check of an agent of any framework: straight, then stopped at every write and resumed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable, Collection
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_synaptum.resume import findings
+from pytest_synaptum.resume.boundaries import Boundary, Cell, cells, sampled
+from pytest_synaptum.resume.children import can_fork, refuse_kills, told_by
+from pytest_synaptum.resume.fork_server import ForkServer
+from pytest_synaptum.resume.protocol import AnyAgent, Probe
+from pytest_synaptum.resume.report import Finding, ResumeReport
+from pytest_synaptum.resume.stops import KILLS, Gate, Stop, StoppedError
+from synaptum import canonical
+
+__all__ = ["check_any"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Straight:
+    journal: list[Any]
+    output: Any
+    probe: Probe
+
+
+class _Stopper:
+    """Stops runs and resumes them.
+
+    Args:
+        make: gives the agent over a folder.
+        straight: the run that was not stopped.
+        report: counts what was done again, in its right.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[Path], AnyAgent],
+        task: Any,
+        straight: _Straight,
+        report: ResumeReport,
+    ) -> None:
+        self._make = make
+        self._task = task
+        self._straight = straight
+        self._report = report
+        self._server: ForkServer[tuple[Path, Probe]] | None = None
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+
+    async def stopped(self, cell: Cell, place: Path) -> Finding | None:
+        """Stop a run in an empty folder, resume it, and compare."""
+        where = str(cell)
+        if cell.stop in KILLS:
+            probe, finding = self._killed(cell, place)
+        else:
+            probe, finding = await self._ended(cell, place)
+        if finding is not None:
+            return finding
+        resumed = Probe(Gate())
+        agent = self._make(place)
+        try:
+            output = await agent.resume(resumed)
+        except Exception as error:
+            return Finding(
+                check="end",
+                message="the run cannot be resumed",
+                where=where,
+                recorded="a run that ends with an output",
+                came=f"{type(error).__name__}: {error}",
+                cause="what is on record at this boundary is not enough to go on from",
+            )
+        return _repeated(where, self._straight, probe, resumed, self._report) or _compare(
+            where, self._straight, list(await agent.journal()), output
+        )
+
+    def _killed(self, cell: Cell, place: Path) -> tuple[Probe, Finding | None]:
+        if self._server is None:
+            self._server = ForkServer(self._live)
+        number, log = cell.boundary.number, place / "child.log"
+        probe = Probe(Gate(number, cell.stop))
+        if cell.stop is Stop.KILLED_EFFECT:
+            last_effect = self._straight.probe.happened.index(number)
+            probe = Probe(Gate(), last_effect=last_effect)
+        status = self._server.run((place, probe), log)
+        probe.adopt(log.read_bytes())
+        probe.gate.writes = len(probe.names)
+        if status == -9:
+            return probe, None
+        return probe, findings.not_killed(str(cell), status, told_by(log))
+
+    async def _live(self, job: tuple[Path, Probe], log: int) -> None:
+        place, probe = job
+        probe.log = log
+        await self._make(place).start(self._task, probe)
+
+    async def _ended(self, cell: Cell, place: Path) -> tuple[Probe, Finding | None]:
+        probe = Probe(Gate(cell.boundary.number, cell.stop))
+        if await _until_stopped(self._make(place), self._task, probe):
+            return probe, None
+        return probe, Finding(
+            check="end",
+            message="the run was stopped here, and went on",
+            where=str(cell),
+            recorded="a run that ends where its store fails or its task is cancelled",
+            came="the run came to its end",
+            cause="the framework swallows the error of the store, or the cancellation",
+        )
+
+
+async def check_any(
+    make: Callable[[Path], AnyAgent],
+    task: Any,
+    folder: Path,
+    *,
+    stops: Collection[Stop] | None = None,
+    sample: int | None = None,
+) -> ResumeReport:
+    """Check an agent of any framework; see `check_resume` for what is compared.
+
+    In: `make` gives the agent over a folder: a new one on the same folder is a new process.
+    """
+    report = ResumeReport()
+    straight = await _straight(make, task, _sub(folder, "straight"))
+    report.boundaries = _boundaries(straight.probe)
+    again = await _straight(make, task, _sub(folder, "again"))
+    where = "the same run again, not stopped"
+    finding = _compare(where, straight, again.journal, again.output)
+    if finding is not None:
+        report.findings.append(finding)
+        return report
+    wanted = set(Stop if stops is None else stops) - {Stop.ENDED, Stop.IN_STREAM}
+    if not can_fork() and wanted & KILLS:
+        if stops is not None:
+            refuse_kills()
+        wanted -= KILLS
+        report.notes.append("no process was killed: this system has no fork")
+    with closing(_Stopper(make, task, straight, report)) as stopper:
+        for cell in cells(report.boundaries, wanted, sampled(report.boundaries, sample)):
+            report.cells.append(cell)
+            place = _sub(folder, f"{cell.boundary.number}-{cell.stop.name}")
+            finding = await stopper.stopped(cell, place)
+            shutil.rmtree(place, ignore_errors=True)  # there are many, and they may lie in memory
+            if finding is not None:
+                report.findings.append(findings.at(finding, cell))
+    return report
+
+
+def _sub(folder: Path, name: str) -> Path:
+    place = folder / name
+    place.mkdir()
+    return place
+
+
+def _boundaries(probe: Probe) -> list[Boundary]:
+    """The writes; before one of them an effect may have happened."""
+    return [
+        Boundary(number, "run", name, is_effect=number in probe.happened)
+        for number, name in enumerate(probe.names)
+    ]
+
+
+async def _straight(make: Callable[[Path], AnyAgent], task: Any, place: Path) -> _Straight:
+    probe = Probe(Gate())
+    agent = make(place)
+    output = await agent.start(task, probe)
+    return _Straight(list(await agent.journal()), output, probe)
+
+
+async def _until_stopped(agent: AnyAgent, task: Any, probe: Probe) -> bool:
+    running = asyncio.ensure_future(_start(agent, task, probe))
+    try:
+        await running
+    except StoppedError:
+        return True
+    except asyncio.CancelledError:
+        if running.cancelled() and probe.gate.stop is Stop.CANCELLED:
+            return True
+        raise
+    return False
+
+
+async def _start(agent: AnyAgent, task: Any, probe: Probe) -> None:
+    await agent.start(task, probe)
+
+
+def _repeated(
+    where: str, straight: _Straight, stopped: Probe, resumed: Probe, report: ResumeReport
+) -> Finding | None:
+    """What was done again that was done before: allowed where no write has told of it."""
+    known = stopped.gate.writes
+    allowed = Counter(text for _, text in straight.probe.asks)
+    for kind in ("effects", "asks"):
+        before: list[tuple[int, str]] = getattr(stopped, kind)
+        again = Counter(text for _, text in getattr(resumed, kind))
+        whole = Counter(text for _, text in getattr(straight.probe, kind))
+        for writes, text in before:
+            if again[text] + sum(text == one for _, one in before) <= whole[text]:
+                continue
+            if kind == "asks" and writes >= known:
+                report.asked_again += 1
+                continue
+            return _done_twice(where, kind, text)
+    strange = Counter(text for _, text in resumed.asks) - allowed
+    if strange:
+        recorded = [json.loads(text) for _, text in straight.probe.asks]
+        came = json.loads(next(iter(strange)))
+        place = min(len(stopped.asks), len(recorded) - 1)
+        return findings.difference(
+            "request", "the model is asked something else", where, recorded[place], came
+        )
+    return None
+
+
+def _done_twice(where: str, kind: str, text: str) -> Finding:
+    if kind == "effects":
+        name, arguments = json.loads(text)
+        return Finding(
+            check="effect",
+            message=f"the tool {name!r} took effect again after the stop",
+            where=where,
+            step=name,
+            recorded="once",
+            came=f"twice, with {canonical.encode(arguments)}",
+            cause="the framework runs a step again from its start: nothing on record says that"
+            " the effect was begun",
+        )
+    return Finding(
+        check="asked again",
+        message="the model is asked again for an answer that was followed by a write",
+        where=where,
+        recorded="an answer",
+        came="the same question again",
+        cause="the answer was not part of that write: tokens are paid twice",
+    )
+
+
+def _compare(where: str, straight: _Straight, journal: list[Any], output: Any) -> Finding | None:
+    for place in range(max(len(straight.journal), len(journal))):
+        left = straight.journal[place] if place < len(straight.journal) else None
+        right = journal[place] if place < len(journal) else None
+        if left is None or right is None or canonical.encode(left) != canonical.encode(right):
+            return findings.difference(
+                "journal", "the journal differs", where, left, right, step=f"entry {place}"
+            )
+    if canonical.encode(straight.output) != canonical.encode(output):
+        return findings.difference(
+            "journal", "the output differs", where, straight.output, output, step="output"
+        )
+    return None

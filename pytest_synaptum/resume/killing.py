@@ -1,0 +1,67 @@
+"""Passages of an agent of ours that end by SIGKILL, each in a process of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_synaptum.resume.baseline import Baseline
+from pytest_synaptum.resume.fork_server import ForkServer
+from pytest_synaptum.resume.passage import Setup, passage
+from pytest_synaptum.resume.stops import Gate
+from pytest_synaptum.resume.stores import GatedStore
+from pytest_synaptum.resume.tape import ReplayingGateway
+from pytest_synaptum.resume.world import World
+from synaptum.journal.blocking import on_this_thread
+
+__all__ = ["Killer"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Life:
+    """A passage that a child is to make: `gate` kills it."""
+
+    world: World
+    folder: Path
+    gate: Gate
+    day: int
+
+
+class Killer:
+    """Makes passages that are killed.
+
+    Args:
+        setup: what is checked.
+        baseline: the straight run, which answers.
+    """
+
+    def __init__(self, setup: Setup, baseline: Baseline) -> None:
+        self._setup = setup
+        self._baseline = baseline
+        self._server: ForkServer[_Life] | None = None
+
+    def killed(self, world: World, folder: Path, gate: Gate, log: Path, day: int = 0) -> int:
+        """Go on with the run of `world` in a child until `gate` kills it.
+
+        In: no store is open. Out: the child's exit code, see `ForkServer.run`; what it did is
+        in `log`, and in `world`.
+        """
+        if self._server is None:
+            self._server = ForkServer(self._live)
+        status = self._server.run(_Life(world, folder, gate, day), log)
+        world.adopt(log.read_bytes())
+        return status
+
+    def close(self) -> None:
+        """Kill no more."""
+        if self._server is not None:
+            self._server.close()
+
+    async def _live(self, life: _Life, log: int) -> None:
+        world, gate, setup, baseline = life.world, life.gate, self._setup, self._baseline
+        world.log = log
+        with on_this_thread():
+            store = setup.open_store(life.folder)
+        gated = GatedStore(store, gate, world.wrote)
+        gateway = ReplayingGateway(setup.gateway(), world, gate, baseline.tape)
+        await passage(setup, world, gated, gateway, gate, day=life.day, settle=baseline.settled)
