@@ -32,6 +32,7 @@ __all__ = [
     "ToolExecutionError",
     "UncertainEffect",
     "UnsupportedRequestError",
+    "is_retryable",
     "is_retryable_status",
 ]
 
@@ -54,6 +55,13 @@ class SynaptumError(Exception):
 
     retryable: bool = False
     retry_after: float | None = None
+
+
+def is_retryable(error: BaseException) -> bool:
+    """Whether the same call may succeed when repeated, as far as the error's type says."""
+    if isinstance(error, SynaptumError):
+        return error.retryable
+    return isinstance(error, TimeoutError | ConnectionError)
 
 
 class ConfigurationError(SynaptumError):

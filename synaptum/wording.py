@@ -169,6 +169,7 @@ class Wording:
         no_reason: stands for a reason nobody gave.
         tool_failed, tool_failed_for_now: a tool's failure that repeating cannot, or can,
             mend; fields `name`, `error`.
+        tool_cancelled: what a tool waited for was cancelled.
         delegate_brief: describes the one parameter of a sub-agent.
         delegate_failed: a sub-agent ended in an error; fields `name`, `error`.
         delegate_unfinished: a sub-agent closed without an answer; fields `name`, `reason`,
@@ -221,6 +222,7 @@ class Wording:
     no_reason: str
     tool_failed: str
     tool_failed_for_now: str
+    tool_cancelled: str
     delegate_brief: str
     delegate_failed: str
     delegate_unfinished: str
@@ -310,6 +312,7 @@ ENGLISH = Wording(
     tool_failed_for_now=(
         "{name} failed: {error} The same call may succeed later: try it again, or go on without it."
     ),
+    tool_cancelled="what it waited for was cancelled.",
     delegate_brief="What the sub-agent is to do; it knows nothing but this text.",
     delegate_failed="{name} failed: {error}",
     delegate_unfinished="{name} ended without an answer ({reason}). It had: {output}",
@@ -508,6 +511,7 @@ SPANISH = Wording(
         "{name} falló: {error} La misma llamada puede funcionar más tarde: repítela, o sigue sin"
         " ella."
     ),
+    tool_cancelled="se canceló aquello que esperaba.",
     delegate_brief="Lo que debe hacer el subagente; no sabe nada más que este texto.",
     delegate_failed="{name} falló: {error}",
     delegate_unfinished="{name} terminó sin respuesta ({reason}). Tenía: {output}",

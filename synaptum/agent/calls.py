@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from synaptum import canonical
-from synaptum.agent.foreign import checked_result
+from synaptum.agent.foreign import cancellation_told, checked_result
 from synaptum.agent.plan import Plan
 from synaptum.agent.progress import Call
 from synaptum.agent.retries import Attempts
@@ -28,7 +28,9 @@ from synaptum.errors import (
     ToolExecutionError,
 )
 from synaptum.gateway.base import CallContext
-from synaptum.tools.base import error_result, invalid_call_result
+from synaptum.schema.problems import MismatchError
+from synaptum.schema.validate import validate
+from synaptum.tools.base import error_result, invalid_call_result, misfit
 from synaptum.vocabulary import (
     ApprovalStep,
     Decision,
@@ -116,7 +118,8 @@ class Caller:
             if bridge is not None:
                 bridge.restart()
             try:
-                with use_wording(self._plan.wording):
+                what = f"The call of {step.call.name!r}"
+                with use_wording(self._plan.wording), cancellation_told(what):
                     result = await self._session.gateway.invoke_tool(step.call, context)
             except Denied as error:
                 return self._denied(step.call, error.decision, attempts)
@@ -146,10 +149,11 @@ class Caller:
         if told is not None:
             return replace(told, usage=Usage.zero())
         call, delegate = step.call, self._plan.delegates[step.call.name]
-        brief = call.arguments.get("brief")
-        if not isinstance(brief, str) or len(call.arguments) != 1:
-            msg = f"{call.name} takes one text, `brief`."
-            return replace(self._invalid(call, InvalidToolCallError(msg)), usage=Usage.zero())
+        try:
+            validate(delegate.definition.parameters, call.arguments)
+        except MismatchError as error:
+            fault = InvalidToolCallError(misfit(call.name, error, self._plan.wording))
+            return replace(self._invalid(call, fault), usage=Usage.zero())
         try:
             await self._authorize(step, action)
         except Denied as error:
@@ -158,7 +162,7 @@ class Caller:
         child = self._start_child(delegate.plan, self._session.child(step.child_run_id))
         last: Any = None
         try:
-            async with aclosing(child.events((Message.user(brief),))) as events:
+            async with aclosing(child.events((Message.user(call.arguments["brief"]),))) as events:
                 async for event in events:
                     last = event
         except (LimitExceeded, NoObjectGeneratedError, Denied) as error:
@@ -220,7 +224,8 @@ class Caller:
         authorize = getattr(self._session.gateway, "authorize_delegate", None)
         if authorize is not None:
             context = CallContext(self._session.run_id, step.step_id, action.approval)
-            await authorize(step.call, step.risk, context)
+            with cancellation_told(f"The call of {step.call.name!r}"):
+                await authorize(step.call, step.risk, context)
 
     def _attempts(self) -> Attempts:
         return Attempts(self._plan.limits, self._session.sleep, self._session.random, None)

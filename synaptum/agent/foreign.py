@@ -7,14 +7,18 @@ refused while only this answer is lost, and not the run.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
-from synaptum.errors import ConfigurationError, EncodingError
+from synaptum.errors import AbortError, ConfigurationError, EncodingError
+from synaptum.tools.base import is_own_cancellation
 from synaptum.vocabulary import FinishReason, Response, ToolCall, ToolResult, Usage
 from synaptum.vocabulary.codec import from_json, to_json
 from synaptum.wording import Wording
 
-__all__ = ["checked_response", "checked_result", "unusable_result"]
+__all__ = ["cancellation_told", "checked_response", "checked_result", "unusable_result"]
 
 
 def checked_response(response: object) -> Response:
@@ -55,6 +59,25 @@ def checked_result(call: ToolCall, result: object, wording: Wording) -> ToolResu
     except EncodingError as error:
         return unusable_result(call, type(result).__name__, wording, str(error))
     return result
+
+
+@contextmanager
+def cancellation_told(what: str) -> Iterator[None]:
+    """A block in which a gateway's own `CancelledError` becomes an `AbortError`.
+
+    Passed on as it is, it would tell whoever runs the agent that they were cancelled, and a
+    task group would take it for an end that was asked for. `what` names what was going on.
+    """
+    try:
+        yield
+    except asyncio.CancelledError as error:
+        if not is_own_cancellation():
+            raise
+        msg = (
+            f"{what} was cancelled by the gateway, and the run was not: look at what the gateway,"
+            " its model or its policy waited for, then resume the run."
+        )
+        raise AbortError(msg) from error
 
 
 def unusable_result(

@@ -17,7 +17,7 @@ from typing import Any
 
 from synaptum.agent.calls import Caller, Outcome
 from synaptum.agent.delegate import child_run_id
-from synaptum.agent.foreign import checked_response
+from synaptum.agent.foreign import cancellation_told, checked_response
 from synaptum.agent.live import hold, let_go, run_key
 from synaptum.agent.plan import Plan
 from synaptum.agent.progress import (
@@ -36,7 +36,7 @@ from synaptum.agent.script_run import Scripts
 from synaptum.agent.session import Session
 from synaptum.agent.start import begin
 from synaptum.agent.verdict import Close, Fail
-from synaptum.errors import Denied, NetworkError
+from synaptum.errors import Denied
 from synaptum.gateway.base import CallContext
 from synaptum.journal.store import Claimable, Releasable, busy
 from synaptum.vocabulary import (
@@ -57,6 +57,7 @@ from synaptum.vocabulary import (
     Usage,
 )
 from synaptum.vocabulary.codec import to_json
+from synaptum.vocabulary.stream import broken_off
 
 __all__ = ["Run"]
 
@@ -168,13 +169,14 @@ class Run:
         while outcome is None:
             opened = False
             try:
-                async with aclosing(self._answer(request, context)) as answer:
-                    async for event in answer:
-                        if isinstance(event, Response):
-                            outcome = event
-                        else:
-                            opened = opened or isinstance(event, StreamStart)
-                            yield event
+                with cancellation_told(f"The question to {request.model!r}"):
+                    async with aclosing(self._answer(request, context)) as answer:
+                        async for event in answer:
+                            if isinstance(event, Response):
+                                outcome = event
+                            else:
+                                opened = opened or isinstance(event, StreamStart)
+                                yield event
             except Denied as error:
                 outcome = error
             except Exception as error:
@@ -214,8 +216,7 @@ class Run:
             finally:
                 await _close_stream(stream)
             if response is None:
-                msg = "The stream ended before the answer was whole: no finish arrived."
-                raise NetworkError(msg)
+                raise broken_off()
         whole = checked_response(response)
         if whole.failure is not None:
             raise whole.failure

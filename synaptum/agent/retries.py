@@ -12,7 +12,7 @@ from typing import Any
 
 from synaptum.agent.limits import Limits
 from synaptum.clock import Random, Sleep
-from synaptum.tools.base import is_retryable
+from synaptum.errors import is_retryable
 
 __all__ = ["Attempts", "retry_wait_s"]
 

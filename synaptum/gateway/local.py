@@ -7,6 +7,7 @@ directo"). A governed gateway stands elsewhere, behind the same three methods.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,12 +19,19 @@ from synaptum.errors import (
     Denied,
     InvalidToolCallError,
     NeedsHumanError,
-    NetworkError,
     ToolExecutionError,
     UncertainEffect,
 )
 from synaptum.gateway.base import CallContext
-from synaptum.tools.base import MakesCalls, ResolvesCalls, Tool, check_tool_names, error_result
+from synaptum.tools.base import (
+    MakesCalls,
+    ResolvesCalls,
+    Tool,
+    cancelled_inside,
+    check_tool_names,
+    error_result,
+    is_own_cancellation,
+)
 from synaptum.vocabulary import (
     ALLOW,
     Decision,
@@ -38,6 +46,7 @@ from synaptum.vocabulary import (
     ToolResult,
     unfold,
 )
+from synaptum.vocabulary.stream import broken_off
 from synaptum.wording import current_wording
 
 __all__ = ["Check", "LocalGateway", "Policy"]
@@ -211,6 +220,10 @@ class LocalGateway:
             return await tool.invoke(call.id, call.arguments)
         except _MEANT:
             raise
+        except asyncio.CancelledError:
+            if not is_own_cancellation():
+                raise
+            return error_result(call.id, call.name, cancelled_inside())
         except Exception as error:
             return error_result(call.id, call.name, error)
 
@@ -271,8 +284,7 @@ class LocalGateway:
                     return event.response
         finally:
             await _close(events)
-        msg = "The stream ended before the answer was whole: no finish arrived."
-        raise NetworkError(msg)
+        raise broken_off()
 
 
 def _inner(tool: Tool, arguments: Mapping[str, Any]) -> tuple[str | None, Mapping[str, Any] | None]:

@@ -34,7 +34,7 @@ from synaptum.mcp.answers import result_of, risk_of
 from synaptum.mcp.stderr import ErrorTail
 from synaptum.schema.problems import MismatchError
 from synaptum.schema.validate import check_schema, validate
-from synaptum.tools.base import check_tool_names, settle_failure
+from synaptum.tools.base import check_tool_names, misfit, settle_failure
 from synaptum.vocabulary import (
     Risk,
     ToolDefinition,
@@ -377,10 +377,7 @@ class MCPTool:
             try:
                 validate(self._definition.parameters, arguments)
             except MismatchError as error:
-                wording = current_wording()
-                problem = error.problem.text(wording.problems)
-                msg = wording.tool_arguments.format(name=self.name, problem=problem)
-                raise InvalidToolCallError(msg) from None
+                raise InvalidToolCallError(misfit(self.name, error)) from None
         try:
             # The SDK's writer would fail on it, and the whole connection with the writer.
             json.dumps(dict(arguments), ensure_ascii=False).encode("utf-8")

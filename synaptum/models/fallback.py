@@ -15,7 +15,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from synaptum.errors import ConfigurationError, NetworkError
+from synaptum.errors import ConfigurationError, is_retryable
 from synaptum.vocabulary import (
     Finish,
     ReasoningEnd,
@@ -28,6 +28,7 @@ from synaptum.vocabulary import (
     TextStart,
     unfold,
 )
+from synaptum.vocabulary.stream import broken_off
 
 if TYPE_CHECKING:
     from synaptum.gateway.base import CallContext
@@ -161,7 +162,7 @@ class FallbackModel:
                                 yield earlier
                         yield event
                 if not is_shown:
-                    raise _no_answer()
+                    raise broken_off()
             except Exception as error:
                 if is_shown or not turn.moves_on_after(error):
                     raise
@@ -192,7 +193,7 @@ class _Turn:
         self._note = note
 
     def moves_on_after(self, error: Exception) -> bool:
-        if self._is_last or not _is_retryable(error):
+        if self._is_last or not is_retryable(error):
             return False
         if self._note is not None:
             told = {"type": type(error).__name__, "message": str(error)}
@@ -202,13 +203,6 @@ class _Turn:
     def answered(self) -> None:
         if self._note is not None:
             self._note({"answered_by": self._who})
-
-
-def _is_retryable(error: Exception) -> bool:
-    retryable = getattr(error, "retryable", None)
-    if isinstance(retryable, bool):
-        return retryable
-    return isinstance(error, TimeoutError | ConnectionError)
 
 
 def _configuration(model: Model) -> Any:
@@ -258,10 +252,6 @@ def _whole(response: Response) -> Response:
     if response.failure is not None:
         raise response.failure
     return response
-
-
-def _no_answer() -> NetworkError:
-    return NetworkError("The stream ended before the answer was whole: no finish arrived.")
 
 
 def _unreachable() -> AssertionError:

@@ -39,7 +39,7 @@ from synaptum.surfaces.process import (
     child,
     collect,
 )
-from synaptum.tools.base import CallBridge, Tool, check_tool_names
+from synaptum.tools.base import CallBridge, Tool, check_tool_names, misfit
 from synaptum.vocabulary import Risk, ToolDefinition, ToolResult
 from synaptum.wording import ENGLISH, Wording, current_wording
 
@@ -203,10 +203,7 @@ class CodeTool:
         try:
             validate(self._definition.parameters, arguments)
         except MismatchError as error:
-            wording = current_wording()
-            problem = error.problem.text(wording.problems)
-            msg = wording.tool_arguments.format(name=self.name, problem=problem)
-            raise InvalidToolCallError(msg) from None
+            raise InvalidToolCallError(misfit(self.name, error)) from None
         run = _Script(self._functions, self._max_calls, bridge)
         output = await self._run(arguments["script"], run)
         words = current_wording().surfaces

@@ -6,7 +6,6 @@ from synaptum.tools.base import (
     check_tool_names,
     error_result,
     invalid_call_result,
-    is_retryable,
 )
 from synaptum.tools.deferred import deferred, merece_la_pena, select_tools, worth_deferring
 from synaptum.tools.function import FunctionTool, tool
@@ -22,7 +21,6 @@ __all__ = [
     "deferred",
     "error_result",
     "invalid_call_result",
-    "is_retryable",
     "merece_la_pena",
     "select_tools",
     "tool",

@@ -9,36 +9,49 @@ A tool has a `name`, a `definition` (what the model and the policy see) and an `
   whoever called may repeat it; when they give up, `error_result` makes the result;
 - raises `InvalidToolCallError`: the arguments do not fit the signature; the run ends, or,
   with `Limits(invalid_calls="to_model")`, `invalid_call_result` makes the result;
-- lets `NeedsHumanError`, `AbortError`, `UncertainEffect` and cancellation through.
+- lets `NeedsHumanError`, `AbortError`, `UncertainEffect` and the cancellation of its task
+  through. A `CancelledError` of its own, of something it waited for, is a failure.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from synaptum import canonical
 from synaptum.errors import (
+    AbortError,
     ConfigurationError,
     InvalidToolCallError,
-    SynaptumError,
+    NeedsHumanError,
     ToolExecutionError,
+    UncertainEffect,
+    is_retryable,
 )
+from synaptum.schema.problems import SchemaProblemError
 from synaptum.vocabulary import ToolDefinition, ToolResult
 from synaptum.wording import Wording, current_wording
 
 __all__ = [
+    "PASSES_THROUGH",
     "CallBridge",
     "MakesCalls",
     "ResolvesCalls",
     "Tool",
+    "cancelled_inside",
     "check_tool_names",
     "error_result",
     "invalid_call_result",
-    "is_retryable",
+    "is_own_cancellation",
+    "misfit",
     "refuse_set",
     "settle_failure",
 ]
+
+
+#: What ends or suspends a run, and is no failure of a tool.
+PASSES_THROUGH: Final = (NeedsHumanError, AbortError, UncertainEffect)
 
 
 @runtime_checkable
@@ -147,11 +160,28 @@ def check_tool_names(tools: Iterable[Any]) -> tuple[Tool, ...]:
     return tuple(found.values())
 
 
-def is_retryable(error: BaseException) -> bool:
-    """Whether the same call may succeed when repeated, as far as the error's type says."""
-    if isinstance(error, SynaptumError):
-        return error.retryable
-    return isinstance(error, TimeoutError | ConnectionError)
+def is_own_cancellation() -> bool:
+    """Whether a `CancelledError` just caught is the callee's own: nobody cancelled this task.
+
+    Awaiting something that was cancelled raises the same error as being cancelled, and only the
+    task knows which it is. Outside of a task nothing can tell, and it counts as the task's.
+    """
+    task = asyncio.current_task()
+    return task is not None and not task.cancelling()
+
+
+def cancelled_inside() -> ToolExecutionError:
+    """What a callee's own cancellation is told as: a failure that repeating does not mend."""
+    return ToolExecutionError(current_wording().tool_cancelled)
+
+
+def misfit(name: str, error: SchemaProblemError, wording: Wording | None = None) -> str:
+    """The sentence that says where the arguments of `name` do not fit.
+
+    `wording` is the one in use where it is not given.
+    """
+    wording = wording or current_wording()
+    return wording.tool_arguments.format(name=name, problem=error.problem.text(wording.problems))
 
 
 def error_result(

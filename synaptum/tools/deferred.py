@@ -12,12 +12,15 @@ policy also gets the inner call (`resolve_call`).
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from synaptum import canonical
 from synaptum.errors import (
     ConfigurationError,
+    Denied,
     EncodingError,
     InvalidToolCallError,
     ToolExecutionError,
@@ -25,11 +28,16 @@ from synaptum.errors import (
 from synaptum.schema.problems import MismatchError
 from synaptum.schema.validate import validate
 from synaptum.tools.base import (
+    PASSES_THROUGH,
     MakesCalls,
     Tool,
+    cancelled_inside,
     check_tool_names,
     error_result,
     invalid_call_result,
+    is_own_cancellation,
+    misfit,
+    settle_failure,
 )
 from synaptum.tools.search import ToolIndex
 from synaptum.vocabulary import Text, ToolDefinition, ToolResult
@@ -92,9 +100,14 @@ def select_tools(tools: Iterable[Any], task: str, limit: int = 5) -> list[Tool]:
     them matching gives an empty list.
 
     Raises:
-        ConfigurationError: two tools have one name, or something is no tool.
+        ConfigurationError: two tools have one name, something is no tool, or `limit` is no
+            whole number of at least 1.
     """
     catalogue = check_tool_names(tools)
+    given: object = limit
+    if not isinstance(given, int) or isinstance(given, bool) or limit < 1:
+        msg = f"select_tools(limit={limit!r}): a whole number of at least 1 is needed."
+        raise ConfigurationError(msg)
     chosen = {tool.name for tool in ToolIndex(catalogue).search(task, limit)}
     return [tool for tool in catalogue if tool.name in chosen]
 
@@ -189,12 +202,20 @@ class _Dispatch:
             return mistake
         try:
             return await tool.invoke(call_id, inner)
+        except (*PASSES_THROUGH, ConfigurationError, Denied):
+            raise
         except InvalidToolCallError as error:
             return invalid_call_result(call_id, tool.definition, error)
         except ToolExecutionError as error:
             if self._definition.idempotent:
                 raise
             return error_result(call_id, tool.name, error)  # this one may; the dispatcher may not
+        except asyncio.CancelledError:
+            if not is_own_cancellation():
+                raise
+            return error_result(call_id, tool.name, cancelled_inside())
+        except Exception as error:  # said here, where it is known which tool it was
+            return settle_failure(call_id, replace(self._definition, name=tool.name), error)
 
 
 def _object(**properties: dict[str, Any]) -> dict[str, Any]:
@@ -223,11 +244,9 @@ def _mistake(
     call_id: str, definition: ToolDefinition, arguments: Mapping[str, Any]
 ) -> ToolResult | None:
     """What to answer to arguments that do not fit: the model has not seen the schema typed."""
-    wording = current_wording()
     try:
         validate(definition.parameters, arguments)
     except MismatchError as error:
-        problem = error.problem.text(wording.problems)
-        text = wording.tool_arguments.format(name=definition.name, problem=problem)
-        return invalid_call_result(call_id, definition, InvalidToolCallError(text))
+        fault = InvalidToolCallError(misfit(definition.name, error))
+        return invalid_call_result(call_id, definition, fault)
     return None

@@ -19,14 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from synaptum import canonical
-from synaptum.errors import (
-    AbortError,
-    ConfigurationError,
-    EncodingError,
-    InvalidToolCallError,
-    NeedsHumanError,
-    UncertainEffect,
-)
+from synaptum.errors import ConfigurationError, EncodingError, InvalidToolCallError
 from synaptum.schema.annotations import schema_of_signature
 from synaptum.schema.coerce import coerce_fields
 from synaptum.schema.dump import to_plain
@@ -34,7 +27,13 @@ from synaptum.schema.problems import MismatchError, RefusedValueError, SchemaPro
 from synaptum.schema.reader import first_line, local_names
 from synaptum.schema.signature import Signature, function_behind, signature_of
 from synaptum.schema.validate import check_schema, validate
-from synaptum.tools.base import settle_failure
+from synaptum.tools.base import (
+    PASSES_THROUGH,
+    cancelled_inside,
+    is_own_cancellation,
+    misfit,
+    settle_failure,
+)
 from synaptum.tools.results import result_of
 from synaptum.vocabulary import Risk, ToolDefinition, ToolResult
 from synaptum.wording import ENGLISH, current_wording
@@ -43,9 +42,6 @@ __all__ = ["FunctionTool", "tool"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-#: What ends or suspends a run, and is no failure of the tool.
-_PASSES_THROUGH = (NeedsHumanError, AbortError, UncertainEffect)
 
 
 class FunctionTool(Generic[P, R]):
@@ -112,11 +108,15 @@ class FunctionTool(Generic[P, R]):
         except RefusedValueError as error:
             return _refused_value(call_id, self.name, error)
         except MismatchError as error:
-            raise InvalidToolCallError(_sentence(self.name, error)) from None
+            raise InvalidToolCallError(misfit(self.name, error)) from None
         try:
             value = await self._run(values)
-        except _PASSES_THROUGH:
+        except PASSES_THROUGH:
             raise
+        except asyncio.CancelledError:
+            if not is_own_cancellation():
+                raise
+            return settle_failure(call_id, self._definition, cancelled_inside())
         except Exception as error:
             return settle_failure(call_id, self._definition, error)
         return result_of(call_id, self.name, value)
@@ -148,7 +148,7 @@ def _is_async(function: Any) -> bool:
 class _Raised:
     """An exception carried out of a thread: a future refuses to hold a StopIteration."""
 
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error: BaseException) -> None:
         self.error = error
 
 
@@ -157,17 +157,15 @@ def _call(function: Callable[..., Any], values: dict[str, Any]) -> Any:
         return function(**values)
     except StopIteration as error:
         return _Raised(RuntimeError(f"StopIteration: {error}"))
-    except Exception as error:
+    except SystemExit as error:
+        # As everywhere in Python, `sys.exit()` in a thread does not end the process.
+        return _Raised(RuntimeError(f"SystemExit: {error}"))
+    except (Exception, asyncio.CancelledError) as error:
         return _Raised(error)
 
 
-def _sentence(name: str, error: SchemaProblemError) -> str:
-    wording = current_wording()
-    return wording.tool_arguments.format(name=name, problem=error.problem.text(wording.problems))
-
-
 def _refused_value(call_id: str, name: str, error: RefusedValueError) -> ToolResult:
-    text = f"{_sentence(name, error)} {current_wording().tool_value_refused}"
+    text = f"{misfit(name, error)} {current_wording().tool_value_refused}"
     return ToolResult.of(call_id, text, is_error=True)
 
 

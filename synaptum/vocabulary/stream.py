@@ -29,6 +29,7 @@ __all__ = [
     "ToolCallDelta",
     "ToolCallEnd",
     "ToolCallStart",
+    "broken_off",
     "fold",
     "unfold",
 ]
@@ -159,8 +160,12 @@ def fold(events: Iterable[StreamEvent]) -> Response:
     for event in events:
         if isinstance(event, Finish):
             return event.response
-    msg = "The stream ended before the answer was whole: no finish arrived."
-    raise NetworkError(msg)
+    raise broken_off()
+
+
+def broken_off() -> NetworkError:
+    """The error of a stream that ended without a `Finish`."""
+    return NetworkError("The stream ended before the answer was whole: no finish arrived.")
 
 
 def unfold(response: Response, piece_chars: int | None = None) -> Iterator[StreamEvent]:

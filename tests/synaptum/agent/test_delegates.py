@@ -10,6 +10,8 @@ from support.agents import MODEL, done, final_of, run, session_of, stream
 
 from synaptum import (
     ALLOW,
+    ENGLISH,
+    SPANISH,
     Agent,
     ConfigurationError,
     Decision,
@@ -305,12 +307,21 @@ async def test_an_uncertain_call_inside_a_delegate_is_resolved_in_its_own_run():
 
 
 @pytest.mark.asyncio
-async def test_a_brief_that_is_no_text_ends_the_run_as_any_bad_call():
-    model = ScriptedModel(calls("cleaner", brief=3), "Sorry.")
+@pytest.mark.parametrize(
+    ("wording", "arguments", "told"),
+    [
+        (ENGLISH, {"brief": 3}, "At $.brief: expected string, found integer 3."),
+        (ENGLISH, {"brief": "x", "tone": "y"}, "At $: there is no tone; the names are: brief."),
+        (SPANISH, {"task": "x"}, "Los argumentos de cleaner no encajan. En $: falta brief"),
+    ],
+)
+async def test_a_brief_that_is_none_is_a_bad_call_as_of_any_tool(wording, arguments, told):
+    model = ScriptedModel(calls("cleaner", **arguments), "Sorry.")
     limits = Limits(invalid_calls="to_model")
-    steps = await run(parent(sub_agent(), limits=limits), "Go", session_of(model))
+    agent = parent(sub_agent(), limits=limits, wording=wording)
+    steps = await run(agent, "Go", session_of(model))
 
-    assert "`brief`" in done(steps, "delegate")[0].result.text
+    assert told in done(steps, "delegate")[0].result.text
 
 
 def test_a_delegate_and_a_tool_may_not_share_a_name():

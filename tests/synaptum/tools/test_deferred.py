@@ -16,7 +16,7 @@ from synaptum.tools import (
     tool,
     worth_deferring,
 )
-from synaptum.vocabulary import Risk
+from synaptum.vocabulary import Risk, ToolDefinition
 from synaptum.wording import SPANISH, use_wording
 
 
@@ -272,6 +272,54 @@ def test_words_of_scripts_without_spaces_are_found():
     weather = tool(name="weather", description="東京の天気予報を調べる")(lambda: "")
 
     assert select_tools([leer_fichero, weather], "天気") == [weather]
+
+
+@pytest.mark.parametrize("limit", [0, -1, 2.0, True, None])
+def test_a_number_of_tools_to_choose_that_is_none_is_refused(limit):
+    with pytest.raises(ConfigurationError, match=r"select_tools\(limit="):
+        select_tools(CATALOGUE, "list the files", limit)
+
+
+class Raises:
+    """A tool that was not made by `@tool`, and breaks in a way of its own."""
+
+    name = "raises"
+
+    def __init__(self, error, *, idempotent=False):
+        self.definition = ToolDefinition(
+            "raises", "", {"type": "object", "properties": {}}, idempotent=idempotent
+        )
+        self.error = error
+
+    async def invoke(self, call_id, arguments):
+        raise self.error
+
+
+@pytest.mark.asyncio
+async def test_a_failure_behind_the_dispatcher_names_the_tool_that_failed():
+    _, use = deferred([Raises(ValueError("odd"))])
+
+    result = await use.invoke("c1", {"nombre": "raises", "argumentos": {}})
+
+    assert result.is_error
+    assert result.text.startswith("raises failed: ValueError: odd.")
+
+
+@pytest.mark.asyncio
+async def test_a_failure_behind_the_dispatcher_that_may_pass_can_be_repeated_where_all_can():
+    _, use = deferred([Raises(TimeoutError("slow"), idempotent=True)])
+
+    with pytest.raises(ToolExecutionError, match="TimeoutError: slow") as caught:
+        await use.invoke("c1", {"nombre": "raises", "argumentos": {}})
+    assert caught.value.retryable
+
+
+@pytest.mark.asyncio
+async def test_a_setup_that_is_wrong_behind_the_dispatcher_is_the_callers_business():
+    _, use = deferred([Raises(ConfigurationError("the server is closed"))])
+
+    with pytest.raises(ConfigurationError, match="the server is closed"):
+        await use.invoke("c1", {"nombre": "raises", "argumentos": {}})
 
 
 def test_every_process_finds_the_same_in_the_same_order():

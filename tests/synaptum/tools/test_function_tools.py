@@ -5,6 +5,7 @@ import contextvars
 import dataclasses
 import datetime
 import functools
+import sys
 import threading
 from typing import Annotated, Any, Literal
 
@@ -320,7 +321,6 @@ async def test_an_error_whose_text_cannot_be_made_is_still_told_by_its_type():
         NeedsHumanError("ask"),
         AbortError("stop"),
         UncertainEffect("?", "1"),
-        asyncio.CancelledError(),
     ],
     ids=lambda error: type(error).__name__,
 )
@@ -336,6 +336,42 @@ async def test_what_ends_or_suspends_a_run_goes_through(error, kind):
 
     with pytest.raises(type(error)):
         await (blocking if kind == "thread" else waiting).invoke("c1", {})
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("kind", ["async", "thread"])
+async def test_a_tool_whose_own_wait_was_cancelled_has_failed_and_nobody_is_cancelled(kind):
+    @tool(idempotent=True)
+    def blocking() -> str:
+        raise asyncio.CancelledError
+
+    @tool(idempotent=True)
+    async def waiting() -> str:
+        other = asyncio.create_task(asyncio.sleep(60))
+        other.cancel()
+        await other
+        return "never"
+
+    called = blocking if kind == "thread" else waiting
+    result = await called.invoke("c1", {})
+
+    assert result.is_error
+    assert result.text == (
+        f"{called.name} failed: what it waited for was cancelled. The same call would fail again:"
+        " change it, or go on."
+    )
+
+
+@pytest.mark.asyncio
+async def test_sys_exit_in_a_blocking_function_fails_the_tool_and_ends_nothing():
+    @tool
+    def old_program() -> str:
+        sys.exit("bad usage")
+
+    result = await old_program.invoke("c1", {})
+
+    assert result.is_error
+    assert result.text.startswith("old_program failed: RuntimeError: SystemExit: bad usage.")
 
 
 @pytest.mark.asyncio
