@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,16 +59,32 @@ class Skill:
         return _ARGUMENT.sub(lambda _: argument, self.text) if argument else self.text
 
     def files(self) -> list[str]:
-        """Its files but for `SKILL.md`, as paths inside of the folder, sorted."""
+        """Its files but for `SKILL.md`, as paths inside of the folder, sorted.
+
+        Files are what can be read: no pipe, no socket, no link to nothing or out of the folder.
+        """
         found = []
         for root, folders, names in os.walk(self.folder):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
-            found += [
-                (Path(root) / name).relative_to(self.folder).as_posix()
-                for name in names
-                if not name.startswith(".")
-            ]
+            for name in names:
+                path = Path(root) / name
+                if not name.startswith(".") and self._can_give(path):
+                    found.append(path.relative_to(self.folder).as_posix())
         return sorted(path for path in found if path != _FILE)
+
+    def holds(self, path: Path) -> bool:
+        """Whether a path ends inside of the folder, links followed.
+
+        Raises:
+            ValueError, RuntimeError: it is no path, or (before Python 3.13) a link to itself.
+        """
+        return path.resolve().is_relative_to(self.folder.resolve())
+
+    def _can_give(self, path: Path) -> bool:
+        try:
+            return self.holds(path) and path.is_file()
+        except (OSError, RuntimeError):
+            return False
 
 
 class Skills:
@@ -152,8 +169,7 @@ class Skills:
         words = current_wording().surfaces
         wanted = skill.folder / path
         try:
-            # Links are followed first: one that leads outside does not count as inside.
-            if not wanted.resolve().is_relative_to(skill.folder.resolve()):
+            if not skill.holds(wanted):
                 return _error(words.file_outside.format(path=path))
             if not wanted.is_file():
                 files = ", ".join(skill.files()) or "-"
@@ -171,6 +187,13 @@ class Skills:
 
 def _read(file: Path) -> Skill:
     try:
+        mode = file.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # reading a pipe would wait for ever
+            msg = f"{file} is no file that can be read, but a pipe or a device; remove it."
+            raise ConfigurationError(msg)
+        if file.stat().st_size > _MAX_FILE:
+            msg = f"{file} is larger than {_MAX_FILE} bytes, which no instructions are."
+            raise ConfigurationError(msg)
         text = file.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
         msg = f"{file} is not UTF-8 text (byte {error.start}); save it as such."

@@ -53,6 +53,14 @@ CODES: Final[Mapping[str, str]] = {
     "html": "give text: a model pays for every tag.",
     "over-cap": "give less by default, and let the model ask for a range or for more detail.",
     "invisible-characters": "do not offer it: people cannot see what the model reads there.",
+    "look-alike-letters": (
+        "do not offer it: it is not called what people read, letters of another alphabet pass for"
+        " Latin ones."
+    ),
+    "hidden-comment": (
+        "do not offer it: people do not see a comment where the text is rendered, and the model"
+        " reads it."
+    ),
     "instructs-model": "do not offer it before you know why it gives orders to the model.",
     "names-other-tool": "do not offer it before you know why it speaks of another tool.",
     "asks-for-secrets": "do not offer it before you know why it wants keys, files or prompts.",

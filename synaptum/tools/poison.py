@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from synaptum import canonical
 from synaptum.errors import EncodingError
+from synaptum.tools.look_alikes import disguise_in_name, mixed_word, undisguised
 from synaptum.vocabulary import ToolDefinition
 
 __all__ = ["mentions", "poison"]
@@ -44,19 +45,31 @@ _SECRETS: Final = re.compile(
 )
 
 
+#: What is not shown where the text is rendered: comments of HTML and of Markdown.
+_COMMENT: Final = re.compile(r"<!--.{0,40}|^\s*\[[^\]\n]*\]:\s*(?:#|<>).{0,40}", re.S | re.M)
+
+
 def poison(definition: ToolDefinition, names: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Code and detail of each sign; `names` are those of the tools offered together."""
     others = sorted(set(names) - {definition.name})
-    for place, text in _texts(definition):
+    for place, text, is_name in _texts(definition):
         hidden = sorted({f"U+{ord(char):04X}" for char in text if _is_invisible(char)})
         if hidden:
             yield "invisible-characters", f"{place}: {hidden[0]}"
-        for code, pattern in (("instructs-model", _ORDERS), ("asks-for-secrets", _SECRETS)):
-            hit = pattern.search(text)
+        disguise = disguise_in_name(text) if is_name else mixed_word(text)
+        if disguise is not None:
+            yield "look-alike-letters", f"{place}: {disguise}"
+        seen = undisguised(text)
+        for code, pattern in (
+            ("hidden-comment", _COMMENT),
+            ("instructs-model", _ORDERS),
+            ("asks-for-secrets", _SECRETS),
+        ):
+            hit = pattern.search(seen)
             if hit is not None:
                 yield code, f"{place}: {' '.join(hit[0].split())[:60]}"
         for other in others:
-            if mentions(text, other):
+            if mentions(seen, other):
                 yield "names-other-tool", f"{place}: {other}"
 
 
@@ -68,10 +81,10 @@ def mentions(text: str, name: str) -> bool:
     return re.search(rf"(?<![\w.-]){plain}(?![\w-])", text) is not None
 
 
-def _texts(definition: ToolDefinition) -> Iterator[tuple[str, str]]:
-    """Every text that a model reads, names of parameters included, with where it stands."""
-    yield "name", definition.name
-    yield "description", definition.description
+def _texts(definition: ToolDefinition) -> Iterator[tuple[str, str, bool]]:
+    """Every text that a model reads: where it stands, the text, and whether it is a name."""
+    yield "name", definition.name, True
+    yield "description", definition.description, False
     try:
         canonical.encode(definition.parameters)  # bounds the depth of a stranger's schema
     except EncodingError:
@@ -79,12 +92,12 @@ def _texts(definition: ToolDefinition) -> Iterator[tuple[str, str]]:
     yield from _walk(definition.parameters, "parameters")
 
 
-def _walk(value: Any, place: str) -> Iterator[tuple[str, str]]:
+def _walk(value: Any, place: str) -> Iterator[tuple[str, str, bool]]:
     if isinstance(value, str):
-        yield place, value
+        yield place, value, False
     elif isinstance(value, Mapping):
         for key, inner in value.items():
-            yield f"{place}/{key}", str(key)
+            yield f"{place}/{key}", str(key), True
             yield from _walk(inner, f"{place}/{key}")
     elif isinstance(value, list | tuple):
         for index, inner in enumerate(value):

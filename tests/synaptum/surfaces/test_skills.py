@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -328,3 +330,31 @@ async def test_a_link_to_itself_is_a_file_that_cannot_be_read(tmp_path):
 
     assert result.is_error
     assert str(tmp_path) not in result.text
+
+
+def test_what_cannot_be_given_is_not_listed(tmp_path):
+    place = skill(tmp_path / "skills", **{"a.md": "a", "more__b.md": "b"})
+    (tmp_path / "skills" / "secret.txt").write_text("secret", encoding="utf-8")
+    os.mkfifo(place / "pipe")
+    (place / "out").symlink_to(tmp_path / "skills" / "secret.txt")
+    (place / "outside").symlink_to(tmp_path / "skills")
+    (place / "gone").symlink_to("nowhere")
+    (place / "loop").symlink_to("loop")
+    (place / "more" / "a-again.md").symlink_to("../a.md")
+
+    assert Skills(tmp_path / "skills")["deploy"].files() == ["a.md", "more/a-again.md", "more/b.md"]
+
+
+def test_a_pipe_in_place_of_the_instructions_is_refused_and_not_waited_for(tmp_path):
+    (tmp_path / "deploy").mkdir()
+    os.mkfifo(tmp_path / "deploy" / "SKILL.md")
+
+    with pytest.raises(ConfigurationError, match=r"SKILL\.md is no file that can be read"):
+        Skills(tmp_path)
+
+
+def test_instructions_beyond_every_size_are_refused(tmp_path):
+    (skill(tmp_path) / "SKILL.md").write_bytes(b"x" * 1_000_001)
+
+    with pytest.raises(ConfigurationError, match=r"SKILL\.md is larger than 1000000 bytes"):
+        Skills(tmp_path)
