@@ -6,7 +6,8 @@ so that a provider's cached prefix is the prefix we built.
 
 Contract of both:
 - text is UTF-8 and not escaped beyond what JSON asks, so that people can read a journal;
-- integers are exact at any size; floats are Python's shortest repr (`1.0` stays `1.0`);
+- integers are exact, up to the digits that Python converts (4,300 as it is set up), beyond which
+  they raise; floats are Python's shortest repr (`1.0` stays `1.0`);
 - NaN and Infinity, keys that are not strings, and types without a JSON form raise
   `EncodingError` naming the path;
 - a lone surrogate is written as its `\uXXXX` escape and comes back as it was; a high

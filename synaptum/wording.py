@@ -43,6 +43,8 @@ class SurfaceWording:
             `parameter`; `limit`.
         command_missing: the program is not there; field `program`.
         command_option: a value would be read as an option; field `value`.
+        command_nul: an argument holds a NUL character.
+        command_temporary: meaning of exit code 75.
         command_failed: an exit code; fields `code`, `meaning`, `detail`.
         command_unknown: meaning of a code that nobody described.
         command_not_started: the system refused to start it; fields `program`, `reason`.
@@ -73,6 +75,8 @@ class SurfaceWording:
     code_calls: str
     command_missing: str
     command_option: str
+    command_nul: str
+    command_temporary: str
     command_failed: str
     command_unknown: str
     command_not_started: str
@@ -174,6 +178,7 @@ class Wording:
         delegate_failed: a sub-agent ended in an error; fields `name`, `error`.
         delegate_unfinished: a sub-agent closed without an answer; fields `name`, `reason`,
             `output`.
+        delegates_too_deep: sub-agents nest deeper than they may; fields `run_id`, `depth`, `value`.
         limit_exceeded: fields `run_id`, `limit`, `value`.
         uncertain_effect: fields `run_id`, `step_id`, `name`.
         no_object: no answer fitted; fields `samples`, `path` (never the answer's own words).
@@ -226,6 +231,7 @@ class Wording:
     delegate_brief: str
     delegate_failed: str
     delegate_unfinished: str
+    delegates_too_deep: str
     limit_exceeded: str
     uncertain_effect: str
     no_object: str
@@ -316,6 +322,10 @@ ENGLISH = Wording(
     delegate_brief="What the sub-agent is to do; it knows nothing but this text.",
     delegate_failed="{name} failed: {error}",
     delegate_unfinished="{name} ended without an answer ({reason}). It had: {output}",
+    delegates_too_deep=(
+        "Run {run_id!r} was not begun: its sub-agents nest {depth} deep, and"
+        " max_delegation_depth={value}. Raise the limit, or hand less on."
+    ),
     limit_exceeded=(
         "Run {run_id!r} reached {limit}={value} without an answer; look at its last steps, and"
         " raise the limit if it was getting somewhere."
@@ -421,6 +431,8 @@ ENGLISH = Wording(
         command_option=(
             "{value} would be read as an option of the program, not as a value: nothing was run."
         ),
+        command_nul="an argument holds a NUL character, which no program can be given.",
+        command_temporary="a temporary failure",
         command_failed="exit code {code} ({meaning}).{detail}",
         command_unknown="not described",
         command_not_started="the program {program} could not be started ({reason}).",
@@ -515,6 +527,10 @@ SPANISH = Wording(
     delegate_brief="Lo que debe hacer el subagente; no sabe nada más que este texto.",
     delegate_failed="{name} falló: {error}",
     delegate_unfinished="{name} terminó sin respuesta ({reason}). Tenía: {output}",
+    delegates_too_deep=(
+        "El run {run_id!r} no se empezó: sus subagentes se anidan {depth} niveles y"
+        " max_delegation_depth={value}. Sube el límite o delega menos."
+    ),
     limit_exceeded=(
         "El run {run_id!r} llegó a {limit}={value} sin una respuesta; mira sus últimos pasos y"
         " sube el límite si iba bien encaminado."
@@ -624,6 +640,8 @@ SPANISH = Wording(
         command_option=(
             "el programa leería {value} como una opción y no como un valor: no se ejecutó nada."
         ),
+        command_nul="un argumento contiene un carácter NUL, que ningún programa admite.",
+        command_temporary="un fallo pasajero",
         command_failed="código de salida {code} ({meaning}).{detail}",
         command_unknown="sin describir",
         command_not_started="el programa {program} no se pudo iniciar ({reason}).",

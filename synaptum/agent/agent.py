@@ -16,7 +16,7 @@ from synaptum.providers.registry import installed, split_model
 from synaptum.schema.output import output_type
 from synaptum.tools.base import Tool, check_tool_names, refuse_set
 from synaptum.vocabulary import ContentPart, Message, Role, Step, StreamEvent
-from synaptum.wording import ENGLISH, Wording
+from synaptum.wording import ENGLISH, SPANISH, Wording
 
 __all__ = ["Agent", "Task"]
 
@@ -44,7 +44,8 @@ class Agent:
         description: what a model reads about this agent where it is a delegate.
 
     Raises:
-        ConfigurationError: a name stands twice, no such provider, or an untranslatable type.
+        ConfigurationError: a name stands twice, no such provider, an untranslatable type, or
+            a setting of another type.
     """
 
     def __init__(
@@ -65,7 +66,8 @@ class Agent:
         self.description = description
         offered = check_tool_names(tools)
         refuse_set("delegates", delegates)
-        handed_on = [d if isinstance(d, Delegate) else Delegate(d) for d in delegates]
+        handed_on = [_delegate(item) for item in delegates]
+        _check_kinds(name, instructions, limits, sampling, wording)
         kind = None if output is None else output_type(output)
         self._plan = Plan(
             name=name,
@@ -121,6 +123,40 @@ class Agent:
         fragments are not shown: its steps stand in its own journal.
         """
         return Run(self._plan, session, streaming=True).events(_opening(task))
+
+
+def _delegate(given: object) -> Delegate:
+    if isinstance(given, Delegate):
+        return given
+    if isinstance(given, Agent):
+        return Delegate(given)
+    msg = f"delegates= holds {given!r}, which is neither an Agent nor a Delegate."
+    raise ConfigurationError(msg)
+
+
+def _check_kinds(
+    name: object, instructions: object, limits: object, sampling: object, wording: object
+) -> None:
+    """Refuse here what would break, or go unseen, in the middle of a run."""
+    if not isinstance(name, str) or not name:
+        msg = f"Agent({name!r}): an agent's name is a text that is not empty."
+        raise ConfigurationError(msg)
+    if not (instructions is None or isinstance(instructions, str) or callable(instructions)):
+        msg = f"Agent(instructions={instructions!r}): give a text, or a function that gives one."
+        raise ConfigurationError(msg)
+    for what, value, kind in (("limits", limits, Limits), ("sampling", sampling, Sampling)):
+        if not (value is None or isinstance(value, kind)):
+            msg = f"Agent({what}={value!r}): give a {kind.__name__}, as in {kind.__name__}(...)."
+            raise ConfigurationError(msg)
+    if not isinstance(wording, Wording):
+        msg = f"Agent(wording={wording!r}): give a Wording, such as ENGLISH or SPANISH."
+        raise ConfigurationError(msg)
+    if any(wording.name == ours.name and wording != ours for ours in (ENGLISH, SPANISH)):
+        msg = (
+            f"Agent(wording=...): its name is {wording.name!r}, which is that of other sentences,"
+            " so a run could be resumed in other words: give it a name of its own."
+        )
+        raise ConfigurationError(msg)
 
 
 def _opening(task: Task) -> tuple[Message, ...] | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from synaptum.errors import ConfigurationError
+from synaptum import canonical
+from synaptum.errors import ConfigurationError, EncodingError
 from synaptum.vocabulary import ToolChoice
+from synaptum.vocabulary.codec import to_json
 
 __all__ = ["Sampling"]
 
@@ -24,7 +27,8 @@ class Sampling:
         provider_options: body fields of the dialect that have no neutral name.
 
     Raises:
-        ConfigurationError: `stop` is a set, which has another order in every process.
+        ConfigurationError: a number that is none or not finite, no list of texts to stop at,
+            or an option without a JSON form.
     """
 
     temperature: float | None = None
@@ -35,8 +39,31 @@ class Sampling:
     provider_options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for name in ("temperature", "top_p"):
+            _check_number(name, getattr(self, name))
+        most: object = self.max_output_tokens
+        if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
+            msg = f"Sampling(max_output_tokens={most!r}): a whole number of at least 1 is needed."
+            raise ConfigurationError(msg)
         if isinstance(self.stop, set | frozenset):
             msg = "Sampling.stop is a set, which has no order of its own; give a list or a tuple."
             raise ConfigurationError(msg)
-        stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop)
+        stop: tuple[object, ...] = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop)
+        if not all(isinstance(text, str) for text in stop):
+            msg = f"Sampling(stop={self.stop!r}): give the texts that end an answer."
+            raise ConfigurationError(msg)
         object.__setattr__(self, "stop", stop)
+        try:
+            canonical.encode(to_json(self.provider_options))
+        except EncodingError as error:
+            msg = f"Sampling(provider_options=...) is no JSON object: {error}"
+            raise ConfigurationError(msg) from None
+
+
+def _check_number(name: str, value: object) -> None:
+    if value is None:
+        return
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not math.isfinite(value):  # type: ignore[arg-type]
+        msg = f"Sampling({name}={value!r}): a finite number is needed."
+        raise ConfigurationError(msg)

@@ -14,6 +14,7 @@ from synaptum.errors import ConfigurationError, LimitExceeded
 from synaptum.gateway.base import Gateway
 from synaptum.journal.store import RunState
 from synaptum.vocabulary import FinalStep, Message, ModelStep, Step
+from synaptum.vocabulary.codec import to_json
 
 __all__ = ["begin"]
 
@@ -47,7 +48,13 @@ def _opening(plan: Plan, run_id: str, first: Step | None, task: Opening | None) 
     recorded = None
     if isinstance(first, ModelStep) and first.request is not None:
         recorded = tuple(first.request.messages) or None
-    if task is not None and recorded is not None and task != recorded:
+    # By their JSON: a tuple in a call's arguments comes back as the list that it is there.
+    if (
+        task is not None
+        and recorded is not None
+        and task != recorded
+        and to_json(task) != to_json(recorded)
+    ):
         raise ConfigurationError(plan.wording.other_task.format(run_id=run_id))
     opening = recorded or task
     if opening is None:
@@ -75,9 +82,7 @@ def _refuse_unknown_tools(plan: Plan, gateway: Gateway) -> None:
 def _refuse_depth(plan: Plan, run_id: str) -> None:
     value = plan.limits.max_delegation_depth
     if plan.depth > value:
-        msg = plan.wording.limit_exceeded.format(
-            run_id=run_id, limit="max_delegation_depth", value=value
-        )
+        msg = plan.wording.delegates_too_deep.format(run_id=run_id, depth=plan.depth, value=value)
         raise LimitExceeded(msg, "max_delegation_depth", value)
 
 

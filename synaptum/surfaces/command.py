@@ -63,8 +63,8 @@ class ExitCode:
     retryable: bool = False
 
 
-#: Codes with a meaning of their own. Source: sysexits.h (75: temporary failure).
-_KNOWN: Final = {75: ExitCode("a temporary failure", retryable=True)}
+#: The code of a temporary failure. Source: sysexits.h, EX_TEMPFAIL.
+_TEMPORARY: Final = 75
 
 
 def command_tool(
@@ -120,7 +120,7 @@ def command_tool(
     meanings = {c: ExitCode(m) if isinstance(m, str) else m for c, m in given.items()}
     runner = _Program(
         program,
-        meanings=_KNOWN | meanings,
+        meanings=meanings,
         ok_codes=frozenset(ok_codes),
         parse_json=parse_json,
         deadline=deadline,
@@ -168,8 +168,7 @@ def _arguments(made: Sequence[object], values: Mapping[str, Any]) -> list[str]:
             told = current_wording().surfaces.command_option.format(value=canonical.encode(text))
             raise ToolExecutionError(told)
     if any("\0" in argument for argument in arguments):
-        msg = "an argument holds a NUL character, which no program can be given"
-        raise ToolExecutionError(msg)
+        raise ToolExecutionError(current_wording().surfaces.command_nul)
     return arguments
 
 
@@ -258,7 +257,10 @@ class _Program:
         self, code: int, output: Capture, complaints: Capture, environment: Mapping[str, str]
     ) -> ToolExecutionError:
         words = current_wording().surfaces
-        known = self._meanings.get(code, ExitCode(words.command_unknown))
+        known = self._meanings.get(code)
+        if known is None and code == _TEMPORARY:
+            known = ExitCode(words.command_temporary, retryable=True)
+        known = known or ExitCode(words.command_unknown)
         # Some programs complain on standard output.
         said = complaints if complaints.total else output
         detail = _without_secrets(said.text(lambda _: "…"), environment).strip()

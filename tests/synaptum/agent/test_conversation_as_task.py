@@ -4,8 +4,18 @@ from typing import Any
 
 import pytest
 
-from synaptum import Agent, ConfigurationError, Message, Session
-from synaptum.testing import ScriptedModel
+from synaptum import (
+    Agent,
+    ConfigurationError,
+    Message,
+    ProviderError,
+    Role,
+    Session,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from synaptum.testing import ScriptedModel, fails
 
 CHAT = [Message.user("I live in Rome."), Message.assistant("Noted."), Message.user("Where?")]
 
@@ -35,6 +45,22 @@ async def test_a_run_is_resumed_with_the_same_conversation_and_refuses_another()
 
     assert again == first
     assert len(model.requests) == 1
+
+
+@pytest.mark.asyncio
+async def test_a_conversation_of_values_that_json_spells_otherwise_is_the_same_one() -> None:
+    call = ToolCall("c1", "route", {"via": ("Rome", "Bari")})
+    result = ToolResult("c1", (Text("fast"),), structured=("fast", 2))
+    chat = [Message.user("Go"), Message(Role.ASSISTANT, (call,)), Message.tool_results(result)]
+    session = Session("r1", ScriptedModel(fails(400), "Gone.").gateway())
+    agent = Agent("a", model="scripted")
+    with pytest.raises(ProviderError):
+        async for _ in agent.run(chat, session=session):
+            pass
+
+    steps = [s async for s in agent.run(chat, session=session)]
+
+    assert steps[-1].output == "Gone."  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("task", [CHAT[:2], [*CHAT, "and more"], [], ["Hi."], b"Hi.", [5], 5])

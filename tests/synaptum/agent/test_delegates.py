@@ -188,6 +188,10 @@ async def test_sub_agents_may_not_nest_deeper_than_the_limit(depth):
         await run(top, "Go", session_of(model))
 
     assert (caught.value.limit, caught.value.value) == ("max_delegation_depth", depth)
+    assert str(caught.value) == (
+        f"Run 'r1' was not begun: its sub-agents nest 2 deep, and max_delegation_depth={depth}."
+        " Raise the limit, or hand less on."
+    )
     assert model.requests == []
 
 

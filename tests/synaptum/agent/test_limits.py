@@ -52,3 +52,21 @@ def test_the_edges_are_allowed(right):
 def test_stop_texts_in_a_set_are_refused_because_it_has_no_order(kind):
     with pytest.raises(ConfigurationError, match=r"Sampling\.stop is a set"):
         Sampling(stop=kind(["a", "b"]))
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"temperature": "hot"}, r"Sampling\(temperature='hot'\): a finite number"),
+        ({"temperature": float("nan")}, r"temperature=nan"),
+        ({"top_p": True}, r"top_p=True"),
+        ({"max_output_tokens": 0}, r"max_output_tokens=0"),
+        ({"max_output_tokens": 10.0}, r"max_output_tokens=10.0"),
+        ({"stop": [1]}, r"stop=\[1\]"),
+        ({"provider_options": {"seeds": {1, 2}}}, r"provider_options=...\) is no JSON object"),
+        ({"provider_options": {1: 2}}, r"The key 1"),
+    ],
+)
+def test_a_sampling_that_could_not_travel_is_refused_where_it_is_written(settings, told):
+    with pytest.raises(ConfigurationError, match=told):
+        Sampling(**settings)

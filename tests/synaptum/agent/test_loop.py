@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
 from support.agents import MODEL, done, final_of, outline, run, session_of, stream
 
 from synaptum import (
+    SPANISH,
     Agent,
     ConfigurationError,
     Image,
@@ -260,3 +264,20 @@ async def test_a_plain_function_can_be_the_model():
     steps = await run(Agent("a", model=MODEL), "Hi", session)
 
     assert final_of(steps).output == "From a function."
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"name": ""}, "an agent's name is a text that is not empty"),
+        ({"instructions": 3}, "Agent(instructions=3): give a text"),
+        ({"limits": {"max_steps": 3}}, "give a Limits, as in Limits(...)"),
+        ({"sampling": {"temperature": 0}}, "give a Sampling, as in Sampling(...)"),
+        ({"wording": "spanish"}, "give a Wording, such as ENGLISH or SPANISH"),
+        ({"wording": replace(SPANISH, ask_again="¿Y?")}, "give it a name of its own"),
+        ({"delegates": ["helper"]}, "'helper', which is neither an Agent nor a Delegate"),
+    ],
+)
+def test_a_setting_of_another_kind_is_refused_by_name_before_any_run(settings, told):
+    with pytest.raises(ConfigurationError, match=re.escape(told)):
+        Agent(**{"name": "a", "model": MODEL, **settings})

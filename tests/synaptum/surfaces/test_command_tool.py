@@ -124,7 +124,10 @@ async def test_a_code_that_may_pass_is_retryable_where_the_tool_is_idempotent():
 
 @pytest.mark.asyncio
 async def test_a_temporary_failure_is_known_by_its_code():
-    with pytest.raises(ToolExecutionError, match="75"):
+    with (
+        use_wording(SPANISH),
+        pytest.raises(ToolExecutionError, match=r"75 \(un fallo pasajero\)"),
+    ):
         await call(python("import sys; sys.exit(75)", idempotent=True))
 
 
@@ -301,10 +304,11 @@ async def test_a_program_that_is_not_there_is_told(program):
 
 @pytest.mark.asyncio
 async def test_a_nul_in_a_value_is_told():
-    result = await call(python("print(1)"), text="a\0b")
+    with use_wording(SPANISH):
+        result = await call(python("print(1)"), text="a\0b")
 
     assert result.is_error
-    assert "NUL" in result.text
+    assert "contiene un carácter NUL" in result.text
 
 
 @pytest.mark.asyncio
