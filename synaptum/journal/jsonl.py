@@ -85,7 +85,9 @@ class _JsonlStore(FileStore):
             return True  # such as the end of a last line that had no newline yet
         value = _parse(line)
         if value is None and not line.endswith(b"\n"):
-            return False
+            if log.position > 0 or _HEADER.startswith(line):
+                return False
+            # The next write would cut off a line that is torn: no crash of ours left this one.
         try:
             if log.position == 0:
                 _check_header(value)

@@ -135,6 +135,22 @@ async def test_another_version_and_another_file_are_told_apart(tmp_path):
     assert path.read_text(encoding="utf-8") == '{"level":"info"}\n'
 
 
+@pytest.mark.parametrize(
+    "content", ["buy milk", '{"level": "in', "\0" * 100], ids=["note", "json", "zeros"]
+)
+async def test_another_file_without_a_newline_is_not_taken_for_a_torn_journal_and_cut_off(
+    tmp_path, content
+):
+    path = tmp_path / "notes.txt"
+    path.write_text(content, encoding="utf-8")
+
+    for act in (read, write):
+        with pytest.raises(JournalFormatError, match=r"Line 1 .*this is another file"):
+            await act(path)
+
+    assert path.read_text(encoding="utf-8") == content
+
+
 async def test_what_cannot_be_written_is_one_sentence_with_the_path(tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(JournalError, match="cannot be written: "):
