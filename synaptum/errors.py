@@ -34,6 +34,7 @@ __all__ = [
     "UnsupportedRequestError",
     "is_retryable",
     "is_retryable_status",
+    "words_of",
 ]
 
 
@@ -62,6 +63,21 @@ def is_retryable(error: BaseException) -> bool:
     if isinstance(error, SynaptumError):
         return error.retryable
     return isinstance(error, TimeoutError | ConnectionError)
+
+
+def words_of(error: BaseException) -> str:
+    """An error's message as it can be written down, or "" where it cannot make one.
+
+    Errors are other people's values: one of them must not break the record that holds it. The
+    halves of a character (two surrogates) become the character.
+    """
+    try:
+        text = str(error)
+        if not text.isascii():
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    except Exception:  # somebody's __str__
+        return ""
+    return text
 
 
 class ConfigurationError(SynaptumError):

@@ -7,12 +7,13 @@ jitter all agents that fell together would come back together. Source: seed 001,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from synaptum.agent.limits import Limits
 from synaptum.clock import Random, Sleep
-from synaptum.errors import is_retryable
+from synaptum.errors import is_retryable, words_of
 
 __all__ = ["Attempts", "retry_wait_s"]
 
@@ -57,12 +58,11 @@ class Attempts:
         """Record the failure and wait; raises `error` where no attempt is to follow."""
         if not self.may_retry(error):
             raise error
-        retry_after = getattr(error, "retry_after", None)
         self._failures += 1
-        wait_s = retry_wait_s(self._failures, retry_after, self._limits, self._random())
+        wait_s = retry_wait_s(self._failures, _asked_s(error), self._limits, self._random())
         self._record.append(
             {
-                "error": {"type": type(error).__name__, "message": str(error)},
+                "error": {"type": type(error).__name__, "message": words_of(error)},
                 "wait_s": wait_s,
                 "model": self._model,
             }
@@ -79,3 +79,10 @@ class Attempts:
         """`attempts` where some failed, `answered_by` where a chain says so; else empty."""
         meta: dict[str, Any] = {"attempts": list(self._record)} if self._record else {}
         return meta if self._answered_by is None else {**meta, "answered_by": self._answered_by}
+
+
+def _asked_s(error: Exception) -> float | None:
+    """Seconds that an error asks to wait; None where that is no number."""
+    asked: Any = getattr(error, "retry_after", None)
+    is_number = isinstance(asked, int | float) and not isinstance(asked, bool)
+    return asked if is_number and not math.isnan(asked) else None

@@ -84,10 +84,10 @@ class _JsonlStore(FileStore):
         if not line.strip() and log.position > 0:
             return True  # such as the end of a last line that had no newline yet
         value = _parse(line)
-        if value is None and not line.endswith(b"\n"):
-            if log.position > 0 or _HEADER.startswith(line):
-                return False
-            # The next write would cut off a line that is torn: no crash of ours left this one.
+        # The next write cuts off what is torn, so it has to be ours.
+        is_ours = log.position > 0 or _HEADER.startswith(line)
+        if value is None and not line.endswith(b"\n") and is_ours:
+            return False
         try:
             if log.position == 0:
                 _check_header(value)

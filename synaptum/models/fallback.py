@@ -15,7 +15,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from synaptum.errors import ConfigurationError, is_retryable
+from synaptum.errors import ConfigurationError, is_retryable, words_of
 from synaptum.vocabulary import (
     Finish,
     ReasoningEnd,
@@ -196,7 +196,7 @@ class _Turn:
         if self._is_last or not is_retryable(error):
             return False
         if self._note is not None:
-            told = {"type": type(error).__name__, "message": str(error)}
+            told = {"type": type(error).__name__, "message": words_of(error)}
             self._note({"error": told, "wait_s": 0.0, **self._who})
         return True
 

@@ -28,6 +28,7 @@ from synaptum.errors import (
     ToolExecutionError,
     UncertainEffect,
     is_retryable,
+    words_of,
 )
 from synaptum.schema.problems import SchemaProblemError
 from synaptum.vocabulary import ToolDefinition, ToolResult
@@ -230,10 +231,7 @@ def invalid_call_result(
 
 
 def _told(error: BaseException) -> str:
-    try:
-        message = str(error).strip()
-    except Exception:  # somebody's __str__; the type still says something
-        message = ""
+    message = words_of(error).strip()
     if not isinstance(error, ToolExecutionError) or not message:
         message = f"{type(error).__name__}: {message}" if message else type(error).__name__
     return message if message.endswith((".", "!", "?", "…")) else f"{message}."

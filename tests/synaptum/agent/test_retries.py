@@ -10,11 +10,15 @@ from support.agents import MODEL, done, final_of, run, session_of
 from synaptum import (
     Agent,
     FallbackModel,
+    FinishReason,
     Limits,
     LocalGateway,
+    Message,
     NetworkError,
     ProviderError,
     RequestTimeoutError,
+    Response,
+    Session,
     ToolExecutionError,
     tool,
 )
@@ -279,3 +283,42 @@ async def test_a_tool_of_somebody_else_that_says_try_again_is_not_if_it_is_not_i
 
     assert len(tries) == 1
     assert done(steps, "tool")[0].result.is_error
+
+
+class Odd(ProviderError):
+    def __str__(self):
+        raise ValueError("no words")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ProviderError("busy", status=503, retry_after=float("nan")), "busy"),
+        (ProviderError("busy", status=503, retry_after="5"), "busy"),
+        (ProviderError("busy \ud83d\ude00", status=503), "busy \U0001f600"),
+        (Odd("busy", status=503), ""),
+    ],
+    ids=["nan", "text", "half-characters", "no-words"],
+)
+@pytest.mark.parametrize("chained", [False, True])
+async def test_a_failure_that_is_odd_in_itself_does_not_cost_the_answer_after_it(
+    error, told, chained
+):
+    answers = iter([error, Response(Message.assistant("ok"), FinishReason.STOP)])
+
+    async def model(request):
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    asked = FallbackModel(model, model) if chained else model
+    clock = FakeClock()
+    session = Session("r1", LocalGateway(model=asked), sleep=clock.sleep, random=lambda: 1.0)
+    steps = await run(Agent("a", model=MODEL), "Hi", session)
+
+    (attempt,) = done(steps, "model")[0].meta["attempts"]
+    assert attempt["error"]["message"] == told
+    assert clock.slept == ([] if chained else [0.5])
+    assert final_of(steps).output == "ok"
