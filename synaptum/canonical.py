@@ -23,6 +23,7 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from synaptum.errors import EncodingError
@@ -32,6 +33,7 @@ __all__ = [
     "decode",
     "digest",
     "encode",
+    "in_key_order",
     "is_plain",
     "loads",
     "wire_bytes",
@@ -139,6 +141,15 @@ def is_plain(value: Any) -> bool:
                 below.extend([inner for inner in item if isinstance(inner, _CONTAINERS)])
         level = below
     return not level
+
+
+def in_key_order(value: Any) -> Any:
+    """The same JSON with the keys of its objects sorted, as a journal gives it back."""
+    if isinstance(value, Mapping):
+        return {key: in_key_order(value[key]) for key in sorted(value)}
+    if isinstance(value, list | tuple):
+        return [in_key_order(item) for item in value]
+    return value
 
 
 def _encode(encoder: json.JSONEncoder, value: Any) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from synaptum import canonical
 from synaptum.agent.plan import Plan
 from synaptum.agent.scripts import ScriptCalls, is_carried_out, script_of
 from synaptum.agent.verdict import AskAgain, Close, Fail, RunCalls, judge
@@ -225,7 +226,7 @@ class Progress:
         self.approval = self.given = None
         self.script = ScriptCalls()
         # As the journal gives it back: a provider may send the structured form, keys in order.
-        structured = _sorted_keys(event.result.structured)
+        structured = canonical.in_key_order(event.result.structured)
         self._results.append(replace(event.result, structured=structured))
         if len(self._results) == len(self.calls):
             cap = self._plan.limits.max_tool_chars
@@ -291,17 +292,9 @@ def _sorted_call(part: ContentPart) -> ContentPart:
         return part
     return replace(
         part,
-        arguments=_sorted_keys(part.arguments),
-        provider_metadata=_sorted_keys(part.provider_metadata),
+        arguments=canonical.in_key_order(part.arguments),
+        provider_metadata=canonical.in_key_order(part.provider_metadata),
     )
-
-
-def _sorted_keys(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _sorted_keys(value[key]) for key in sorted(value)}
-    if isinstance(value, list | tuple):
-        return [_sorted_keys(item) for item in value]
-    return value
 
 
 def next_action(progress: Progress, plan: Plan, run_id: str) -> Action:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -24,25 +23,22 @@ from urllib.parse import urlsplit
 
 from synaptum.errors import (
     ConfigurationError,
-    InvalidToolCallError,
     NetworkError,
     RequestTimeoutError,
     SynaptumError,
     ToolExecutionError,
 )
-from synaptum.mcp.answers import result_of, risk_of
+from synaptum.mcp.answers import risk_of
 from synaptum.mcp.stderr import ErrorTail
-from synaptum.schema.problems import MismatchError
-from synaptum.schema.validate import check_schema, validate
-from synaptum.tools.base import check_tool_names, misfit, settle_failure
+from synaptum.mcp.tool import MCPTool
+from synaptum.tools.base import check_tool_names
 from synaptum.vocabulary import (
     Risk,
     ToolDefinition,
-    ToolResult,
 )
 from synaptum.wording import current_wording
 
-__all__ = ["MCPTool", "MCPTools"]
+__all__ = ["MCPTools"]
 
 #: Seconds a server has to connect, and to answer each call.
 _DEADLINE_S: Final = 60.0
@@ -255,7 +251,7 @@ class MCPTools:
             parameters = PaginatedRequestParams(cursor=cursor) if cursor is not None else None
             page = await self._session.list_tools(params=parameters)
             tools.extend(
-                MCPTool(self, listed.name, self._definition(listed)) for listed in page.tools
+                MCPTool(self._call, listed.name, self._definition(listed)) for listed in page.tools
             )
             cursor = page.next_cursor
             if not cursor:
@@ -338,57 +334,6 @@ class MCPTools:
                 msg = wording.mcp_lost.format(detail=self._stderr())
                 raise ToolExecutionError(msg) from None
             raise
-
-
-class MCPTool:
-    """One tool of a server; keeps the contract of `synaptum.tools.Tool`."""
-
-    def __init__(self, server: MCPTools, remote_name: str, definition: ToolDefinition) -> None:
-        self._server = server
-        self._remote_name = remote_name
-        self._definition = definition
-        try:
-            check_schema(definition.parameters, definition.name)
-            self._checked = True
-        except ConfigurationError:  # beyond our validator: the server checks its own schema
-            self._checked = False
-
-    @property
-    def name(self) -> str:
-        """The name the model calls it by, prefix included."""
-        return self._definition.name
-
-    @property
-    def definition(self) -> ToolDefinition:
-        """What the model and the policy see; the risk is what the server's hints come to."""
-        return self._definition
-
-    def __repr__(self) -> str:
-        return f"<MCP tool {self.name!r} {self._definition.risk.name}>"
-
-    async def invoke(self, call_id: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """Check the arguments against the server's schema, call it, give back what it said.
-
-        Raises:
-            InvalidToolCallError: the arguments do not fit the schema; nothing was sent.
-            ToolExecutionError: no answer in time, and the tool says it is idempotent.
-        """
-        if self._checked:
-            try:
-                validate(self._definition.parameters, arguments)
-            except MismatchError as error:
-                raise InvalidToolCallError(misfit(self.name, error)) from None
-        try:
-            # The SDK's writer would fail on it, and the whole connection with the writer.
-            json.dumps(dict(arguments), ensure_ascii=False).encode("utf-8")
-        except UnicodeEncodeError:
-            unsendable = ToolExecutionError(current_wording().mcp_unsendable)
-            return settle_failure(call_id, self._definition, unsendable)
-        try:
-            answer = await self._server._call(self._remote_name, arguments)
-        except ToolExecutionError as error:
-            return settle_failure(call_id, self._definition, error)
-        return result_of(call_id, self._definition, answer)
 
 
 def _check_sdk() -> None:

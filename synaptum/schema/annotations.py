@@ -14,7 +14,7 @@ from synaptum import canonical
 from synaptum.errors import ConfigurationError, EncodingError
 from synaptum.schema.dump import to_plain
 from synaptum.schema.problems import type_name
-from synaptum.schema.reader import UntranslatableTypeError, local_names, shape_of
+from synaptum.schema.reader import local_names, shape_of
 from synaptum.schema.shapes import (
     AliasShape,
     ArrayShape,
@@ -30,6 +30,7 @@ from synaptum.schema.shapes import (
     ScalarShape,
     Shape,
     UnionShape,
+    UntranslatableTypeError,
 )
 from synaptum.schema.signature import Signature, function_behind, signature_of
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from synaptum import canonical
 from synaptum.errors import EncodingError
-from synaptum.schema.reader import is_foreign_model
+from synaptum.schema.foreign import is_foreign_model
 
 __all__ = ["to_plain"]
 

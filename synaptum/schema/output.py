@@ -17,9 +17,10 @@ from synaptum.errors import ConfigurationError, EncodingError
 from synaptum.schema.annotations import schema_of_shape
 from synaptum.schema.coerce import coerce
 from synaptum.schema.dump import to_plain
+from synaptum.schema.foreign import is_foreign_model
 from synaptum.schema.problems import mismatch
-from synaptum.schema.reader import UntranslatableTypeError, is_foreign_model, local_names, shape_of
-from synaptum.schema.shapes import Shape
+from synaptum.schema.reader import local_names, shape_of
+from synaptum.schema.shapes import Shape, UntranslatableTypeError
 from synaptum.schema.validate import check_schema, validate
 from synaptum.vocabulary import ResponseFormat
 

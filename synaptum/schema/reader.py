@@ -21,37 +21,35 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-from synaptum.errors import ConfigurationError
+from synaptum.schema.foreign import (
+    checked_shape,
+    foreign_shape,
+    is_foreign_model,
+    is_from_pydantic,
+)
 from synaptum.schema.shapes import (
     AliasShape,
     ArrayShape,
-    CheckedShape,
     ChoiceShape,
     DescribedShape,
     FieldShape,
     FixedArrayShape,
-    ForeignShape,
     FormattedShape,
     MapShape,
     RecordShape,
     ScalarShape,
     Shape,
     UnionShape,
+    UntranslatableTypeError,
+    label_of,
 )
 
 __all__ = [
     "ShapeReader",
-    "UntranslatableTypeError",
     "first_line",
-    "is_foreign_model",
-    "is_from_pydantic",
     "local_names",
     "shape_of",
 ]
-
-
-class UntranslatableTypeError(ConfigurationError):
-    """An annotation has no JSON form; the message names it and says what to write instead."""
 
 
 _SCALARS: Final[dict[Any, str]] = {
@@ -124,20 +122,6 @@ def local_names(function: Any = None) -> dict[str, Any]:
     return names
 
 
-def is_foreign_model(annotation: Any) -> bool:
-    """Whether this is a Pydantic model class, told without importing Pydantic."""
-    return (
-        isinstance(annotation, type)
-        and callable(getattr(annotation, "model_json_schema", None))
-        and callable(getattr(annotation, "model_validate", None))
-    )
-
-
-def is_from_pydantic(value: Any) -> bool:
-    """Whether this is a constraint, a validator or a `Field` of Pydantic's, by its module."""
-    return type(value).__module__.partition(".")[0] in ("pydantic", "annotated_types")
-
-
 def first_line(documentation: str | None) -> str:
     """The first line of a docstring that says something, or ""."""
     lines = (documentation or "").strip().splitlines()
@@ -195,7 +179,7 @@ class ShapeReader:
         if annotation in _MAPS:
             return self._generic(annotation, annotation, ())
         if is_foreign_model(annotation):
-            return _foreign(annotation)
+            return foreign_shape(annotation)
         if isinstance(annotation, type):
             return self._class(annotation)
         raise _untranslatable(annotation)
@@ -217,7 +201,7 @@ class ShapeReader:
         if origin in _MAPS:
             arguments = arguments or (str, Any)
             if arguments[0] not in (str, Any):
-                msg = f"{_name(annotation)}: JSON names are strings, so the keys must be str"
+                msg = f"{label_of(annotation)}: JSON names are strings, so the keys must be str"
                 raise UntranslatableTypeError(msg)
             return MapShape(self.read(arguments[1]))
         if origin in (typing.Required, typing.NotRequired) or _is_read_only(origin):
@@ -227,7 +211,7 @@ class ShapeReader:
     def _annotated(self, annotation: Any, arguments: tuple[Any, ...]) -> Shape:
         inner = self.read(arguments[0])
         if any(is_from_pydantic(extra) for extra in arguments[1:]):
-            inner = _checked(inner, annotation)
+            inner = checked_shape(inner, annotation)
         for extra in arguments[1:]:
             text = extra if isinstance(extra, str) else getattr(extra, "description", None)
             if isinstance(text, str) and text:
@@ -243,7 +227,7 @@ class ShapeReader:
 
     def _class(self, cls: type) -> Shape:
         if issubclass(cls, enum.Flag):
-            msg = f"{_name(cls)} is a Flag, whose combinations have no fixed list; use an Enum"
+            msg = f"{label_of(cls)} is a Flag, whose combinations have no fixed list; use an Enum"
             raise UntranslatableTypeError(msg)
         if issubclass(cls, enum.Enum):
             return _choices([(member.value, member) for member in cls], cls)
@@ -268,7 +252,7 @@ class ShapeReader:
         try:
             return typing.get_type_hints(cls, localns=names, include_extras=True)
         except NameError as error:
-            msg = f"{_name(cls)} has an annotation that is not known here ({error})"
+            msg = f"{label_of(cls)} has an annotation that is not known here ({error})"
             raise UntranslatableTypeError(msg) from None
 
     def _typed_dict_fields(self, cls: Any) -> tuple[FieldShape, ...]:
@@ -291,7 +275,7 @@ class ShapeReader:
                 inspect.Parameter.POSITIONAL_OR_KEYWORD,
                 inspect.Parameter.KEYWORD_ONLY,
             ):
-                msg = f"{_name(cls)}.{name}: its constructor takes more than its fields"
+                msg = f"{label_of(cls)}.{name}: its constructor takes more than its fields"
                 raise UntranslatableTypeError(msg)
             hint = hints.get(name, parameter.annotation)
             if isinstance(hint, dataclasses.InitVar):
@@ -318,7 +302,7 @@ class ShapeReader:
         try:
             return self.read(hint)
         except UntranslatableTypeError as error:
-            msg = f"{_name(cls)}.{name}: {error}"
+            msg = f"{label_of(cls)}.{name}: {error}"
             raise UntranslatableTypeError(msg) from None
 
 
@@ -332,20 +316,20 @@ def _choices(pairs: list[tuple[Any, Any]], annotation: Any) -> ChoiceShape:
     for wire, value in pairs:
         if wire is not None and not isinstance(wire, str | int | float):
             msg = (
-                f"{_name(annotation)}: {wire!r} is a {type(wire).__name__}; the values of an Enum"
-                " or Literal must be strings, numbers, booleans or None"
+                f"{label_of(annotation)}: {wire!r} is a {type(wire).__name__}; the values of an"
+                " Enum or Literal must be strings, numbers, booleans or None"
             )
             raise UntranslatableTypeError(msg)
         if isinstance(wire, str) and type(wire) is not str:
             wire = str.__str__(wire)
         kind = bool if isinstance(wire, bool) else float if isinstance(wire, int | float) else str
         if (kind, wire) in seen:
-            msg = f"{_name(annotation)}: {wire!r} stands for two members once it is JSON"
+            msg = f"{label_of(annotation)}: {wire!r} stands for two members once it is JSON"
             raise UntranslatableTypeError(msg)
         seen.add((kind, wire))
         kept.append((wire, value))
     if not kept:
-        msg = f"{_name(annotation)} has no members"
+        msg = f"{label_of(annotation)} has no members"
         raise UntranslatableTypeError(msg)
     return ChoiceShape(tuple(kept))
 
@@ -355,54 +339,9 @@ def _is_read_only(origin: Any) -> bool:
     return read_only is not None and origin is read_only
 
 
-def _name(annotation: Any) -> str:
-    return annotation.__qualname__ if isinstance(annotation, type) else str(annotation)
-
-
-#: What a Pydantic constraint adds to a schema; the type and the rest are ours to write.
-_CONSTRAINTS: Final = frozenset(
-    [
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "multipleOf",
-        "minLength",
-        "maxLength",
-        "pattern",
-        "minItems",
-        "maxItems",
-        "minProperties",
-        "maxProperties",
-    ]
-)
-
-
-def _checked(inner: Shape, annotation: Any) -> Shape:
-    from pydantic import TypeAdapter  # whoever wrote the annotation has it
-
-    try:
-        adapter: Any = TypeAdapter(annotation)
-        schema = adapter.json_schema()
-    except Exception as error:
-        msg = f"{_name(annotation)} is none that Pydantic takes ({type(error).__name__}: {error})"
-        raise UntranslatableTypeError(msg) from None
-    keywords = {name: value for name, value in schema.items() if name in _CONSTRAINTS}
-    return CheckedShape(inner, adapter.validate_python, keywords)
-
-
-def _foreign(model: Any) -> ForeignShape:
-    try:
-        model.model_json_schema()
-    except Exception as error:  # a member of it that Pydantic has no schema for
-        msg = f"{_name(model)} gives no JSON Schema ({type(error).__name__}: {error})"
-        raise UntranslatableTypeError(msg) from None
-    return ForeignShape(model)
-
-
 def _untranslatable(annotation: Any) -> UntranslatableTypeError:
     msg = (
-        f"{_name(annotation)} has no JSON form; use str, int, float, bool, None, Literal, Enum,"
+        f"{label_of(annotation)} has no JSON form; use str, int, float, bool, None, Literal, Enum,"
         " list, tuple, set, dict with str keys, a dataclass, a TypedDict, a Pydantic model,"
         " datetime, date, time, UUID, Decimal, Path, or a union of these"
     )

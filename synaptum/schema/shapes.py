@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from synaptum.errors import ConfigurationError
+
 __all__ = [
     "AliasShape",
     "ArrayShape",
@@ -25,7 +27,18 @@ __all__ = [
     "ScalarShape",
     "Shape",
     "UnionShape",
+    "UntranslatableTypeError",
+    "label_of",
 ]
+
+
+class UntranslatableTypeError(ConfigurationError):
+    """An annotation has no JSON form; the message names it and says what to write instead."""
+
+
+def label_of(annotation: Any) -> str:
+    """How an annotation is named in errors."""
+    return annotation.__qualname__ if isinstance(annotation, type) else str(annotation)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from synaptum.errors import ConfigurationError
-from synaptum.schema.reader import ShapeReader, UntranslatableTypeError, is_from_pydantic
-from synaptum.schema.shapes import FieldShape
+from synaptum.schema.foreign import is_from_pydantic
+from synaptum.schema.reader import ShapeReader
+from synaptum.schema.shapes import FieldShape, UntranslatableTypeError
 
 __all__ = ["Signature", "function_behind", "signature_of"]
 

@@ -15,7 +15,7 @@ from typing import Any
 from synaptum import canonical
 from synaptum.errors import EncodingError
 from synaptum.schema.dump import to_plain
-from synaptum.schema.reader import is_foreign_model
+from synaptum.schema.foreign import is_foreign_model
 from synaptum.vocabulary import Audio, Document, Image, ResultPart, Text, ToolResult
 from synaptum.wording import current_wording
 

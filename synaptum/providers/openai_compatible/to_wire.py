@@ -88,7 +88,7 @@ def to_wire(request: Request, profile: Profile) -> dict[str, Any]:
                 f" {_NAMED[name]}. Set it there."
             )
             raise ConfigurationError(msg)
-        body[name] = _sorted(request.provider_options[name])
+        body[name] = canonical.in_key_order(request.provider_options[name])
     return body
 
 
@@ -199,7 +199,7 @@ def _call(call: ToolCall, profile: Profile, ids: CallIds) -> dict[str, Any]:
     }
     for name in profile.call_fields:
         if name in call.provider_metadata:
-            wire[name] = _sorted(call.provider_metadata[name])
+            wire[name] = canonical.in_key_order(call.provider_metadata[name])
     return wire
 
 
@@ -279,15 +279,6 @@ def _response_format(wanted: ResponseFormat, profile: Profile) -> dict[str, Any]
     if wanted.strict is not None:
         inner["strict"] = wanted.strict
     return {"type": "json_schema", "json_schema": inner}
-
-
-def _sorted(value: Any) -> Any:
-    """The same JSON with its keys in order: a value read back from a journal has them so."""
-    if isinstance(value, Mapping):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    if isinstance(value, list | tuple):
-        return [_sorted(item) for item in value]
-    return value
 
 
 def _refuse(what: str, why: str) -> NoReturn:
