@@ -14,7 +14,6 @@ help, and the loop decides.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -27,6 +26,7 @@ from synaptum.errors import ConfigurationError, NetworkError, ProviderError, Syn
 from synaptum.models.dialect import Dialect
 from synaptum.models.endpoint import endpoint_url
 from synaptum.models.event_feed import event_feed
+from synaptum.models.reply import begin, close, content_type, let_end, rest
 from synaptum.models.secrets import Secret, Secrets
 from synaptum.providers.base import Provider
 from synaptum.providers.idempotency import idempotency_key
@@ -46,10 +46,6 @@ __all__ = ["DEFAULT_TIMEOUT_S", "HttpModel"]
 #: Seconds without any byte. A local model may read a long prompt for minutes before it says
 #: its first word, and sends no sign of life meanwhile.
 DEFAULT_TIMEOUT_S: Final = 300.0
-
-#: After `[DONE]` the server gets so long to end the body properly, so that it does not see a
-#: client that hung up; one that keeps the connection open is left.
-_ENDING_S: Final = 0.25
 
 #: Where servers put their id of a request, the first one present counts.
 _REQUEST_ID_HEADERS: Final = ("x-request-id", "request-id", "x-amzn-requestid", "cf-ray")
@@ -152,7 +148,7 @@ class HttpModel:
         reply = await self._send(request, context, stream=False)
         try:
             with self._completing_errors(reply):
-                body = await _rest(reply.chunks())
+                body = await rest(reply.chunks())
                 self._check_status(reply, body)
                 if looks_like_sse(body):
                     # Some gateways stream whatever they are asked.
@@ -178,10 +174,10 @@ class HttpModel:
         try:
             with self._completing_errors(reply):
                 if reply.status >= 300:
-                    self._check_status(reply, await _rest(chunks))
-                piece, is_stream = await _begin(chunks, _content_type(reply))
+                    self._check_status(reply, await rest(chunks))
+                piece, is_stream = await begin(chunks, content_type(reply))
                 if not is_stream:
-                    body = piece + await _rest(chunks)
+                    body = piece + await rest(chunks)
                     for event in unfold(self._response(reply, body)):
                         yield event
                     return
@@ -195,7 +191,7 @@ class HttpModel:
                     if not parser.is_done:
                         piece = await anext(chunks, b"")
                 if parser.is_done:
-                    await _let_end(chunks)
+                    await let_end(chunks)
                 for chunk in self._last_chunks(parser):
                     for event in await feed.feed(chunk):
                         yield event
@@ -204,7 +200,7 @@ class HttpModel:
         finally:
             if feed is not None:
                 feed.close()
-            await _close(chunks)
+            await close(chunks)
             await reply.aclose()
 
     async def _send(
@@ -363,42 +359,3 @@ def _key(text: str) -> Secret:
         )
         raise ConfigurationError(msg)
     return Secret(key)
-
-
-def _content_type(reply: HttpReply) -> str:
-    return dict(reply.headers).get("content-type", "").partition(";")[0].strip().lower()
-
-
-async def _begin(chunks: AsyncIterator[bytes], content_type: str) -> tuple[bytes, bool]:
-    """Read until it is clear whether events come; gives what was read, and that."""
-    head = b""
-    async for piece in chunks:
-        head += piece
-        is_stream = looks_like_sse(head)
-        if is_stream is None:
-            continue
-        if not is_stream and content_type == "text/event-stream":
-            # An unknown field may come first; JSON and pages say by their first character
-            # what they are.
-            is_stream = head.lstrip()[:1] not in {b"{", b"[", b"<"}
-        return head, is_stream
-    return head, content_type == "text/event-stream"
-
-
-async def _rest(chunks: AsyncIterator[bytes]) -> bytes:
-    return b"".join([piece async for piece in chunks])
-
-
-async def _let_end(chunks: AsyncIterator[bytes]) -> None:
-    # After `[DONE]` the answer is whole: however the connection ends, it is no failure. A
-    # replaying transport, too, may have nothing more to give where a recorded reader left.
-    with contextlib.suppress(Exception):
-        async with asyncio.timeout(_ENDING_S):
-            async for _ in chunks:
-                pass
-
-
-async def _close(chunks: AsyncIterator[bytes]) -> None:
-    close = getattr(chunks, "aclose", None)
-    if close is not None:
-        await close()
