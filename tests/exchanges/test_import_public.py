@@ -6,30 +6,19 @@ The recordings are other people's and no part of this project: without them this
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 
 import pytest
+from support.exchanges import exchange_files
 
 from pytest_synaptum.cli import main
 
-FOLDER = Path(
-    os.environ.get("SYNAPTUM_EXCHANGES")
-    or Path(__file__).resolve().parents[2].parent / "shared" / "exchanges" / "dev"
-)
-FILES = sorted(FOLDER.glob("*.json"))
-
-if not FILES:
-    pytest.skip(
-        "the recorded public exchanges are not here: set SYNAPTUM_EXCHANGES to their folder",
-        allow_module_level=True,
-    )
+FILES = exchange_files()
 
 
 def test_every_one_becomes_a_case_or_is_left_out_with_a_reason_and_the_cases_run(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["import", str(FOLDER), "--into", "corpus", "--goldens", "--json"]) == 0
+    assert main(["import", str(FILES[0].parent), "--into", "corpus", "--goldens", "--json"]) == 0
 
     told = json.loads(capsys.readouterr().out)
     assert len(told["cases"]) + len(told["left_out"]) == len(FILES)

@@ -8,27 +8,16 @@ module is skipped.
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 
 import pytest
+from support.exchanges import exchange_files
 
 from synaptum.errors import ProviderError
 from synaptum.providers.openai_compatible import OpenAICompatible
 from synaptum.transport.sse import sse_data
 from synaptum.vocabulary import Finish, FinishReason, Thinking, ToolCallEnd, codec
 
-FOLDER = Path(
-    os.environ.get("SYNAPTUM_EXCHANGES")
-    or Path(__file__).resolve().parents[2].parent / "shared" / "exchanges" / "dev"
-)
-FILES = sorted(FOLDER.glob("*.json"))
-
-if not FILES:
-    pytest.skip(
-        "the recorded public exchanges are not here: set SYNAPTUM_EXCHANGES to their folder",
-        allow_module_level=True,
-    )
+FILES = exchange_files()
 
 WORDS = {
     "stop": FinishReason.STOP,

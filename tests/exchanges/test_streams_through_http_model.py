@@ -6,27 +6,16 @@ Skipped where the recordings, which are other people's, are not here.
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 
 import pytest
+from support.exchanges import exchange_files
 
 from synaptum.errors import SynaptumError
 from synaptum.models.http import HttpModel
 from synaptum.testing.replay_transport import ReplayTransport, Reply
 from synaptum.vocabulary import Message, Request, StreamEvent
 
-FOLDER = Path(
-    os.environ.get("SYNAPTUM_EXCHANGES")
-    or Path(__file__).resolve().parents[2].parent / "shared" / "exchanges" / "dev"
-)
-FILES = sorted(FOLDER.glob("*.json"))
-
-if not FILES:
-    pytest.skip(
-        "the recorded public exchanges are not here: set SYNAPTUM_EXCHANGES to their folder",
-        allow_module_level=True,
-    )
+FILES = exchange_files()
 
 REQUEST = Request("tiny", [Message.user("Hi.")])
 
