@@ -10,7 +10,7 @@ from synaptum.errors import ConfigurationError, InvalidToolCallError, ToolExecut
 from synaptum.mcp.answers import result_of
 from synaptum.schema.problems import MismatchError
 from synaptum.schema.validate import check_schema, validate
-from synaptum.tools.base import misfit, settle_failure
+from synaptum.tools.base import DefinedTool, misfit, settle_failure
 from synaptum.vocabulary import ToolDefinition, ToolResult
 from synaptum.wording import current_wording
 
@@ -20,7 +20,7 @@ __all__ = ["Call", "MCPTool"]
 Call = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
 
 
-class MCPTool:
+class MCPTool(DefinedTool):
     """One tool of a server; keeps the contract of `synaptum.tools.Tool`.
 
     Args:
@@ -38,16 +38,6 @@ class MCPTool:
             self._checked = True
         except ConfigurationError:  # beyond our validator: the server checks its own schema
             self._checked = False
-
-    @property
-    def name(self) -> str:
-        """The name the model calls it by, prefix included."""
-        return self._definition.name
-
-    @property
-    def definition(self) -> ToolDefinition:
-        """What the model and the policy see; the risk is what the server's hints come to."""
-        return self._definition
 
     def __repr__(self) -> str:
         return f"<MCP tool {self.name!r} {self._definition.risk.name}>"

@@ -39,7 +39,7 @@ from synaptum.surfaces.process import (
     child,
     collect,
 )
-from synaptum.tools.base import CallBridge, Tool, check_tool_names, misfit
+from synaptum.tools.base import CallBridge, DefinedTool, Tool, check_tool_names, misfit
 from synaptum.vocabulary import Risk, ToolDefinition, ToolResult
 from synaptum.wording import ENGLISH, Wording, current_wording
 
@@ -131,7 +131,7 @@ class CodeOnly:
         return ToolResult.of(call_id, text, is_error=True)
 
 
-class CodeTool:
+class CodeTool(DefinedTool):
     """Runs scripts. Made by `code_tool`; its contract is `synaptum.tools.base.MakesCalls`.
 
     `ToolResult.structured` of a script is `{"calls": n, "ending": ...}`: how many calls it made
@@ -168,16 +168,6 @@ class CodeTool:
 
     def __repr__(self) -> str:
         return f"<code tool {self.name!r} of {list(self._functions)}>"
-
-    @property
-    def name(self) -> str:
-        """The name the model calls it by."""
-        return self._definition.name
-
-    @property
-    def definition(self) -> ToolDefinition:
-        """What the model and the policy see: a line for each function."""
-        return self._definition
 
     async def invoke(self, call_id: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Refuse: nobody is here to journal the script's calls.

@@ -37,6 +37,7 @@ from synaptum.wording import Wording, current_wording
 __all__ = [
     "PASSES_THROUGH",
     "CallBridge",
+    "DefinedTool",
     "MakesCalls",
     "ResolvesCalls",
     "Tool",
@@ -72,6 +73,22 @@ class Tool(Protocol):
     async def invoke(self, call_id: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Run the tool on decoded JSON arguments. Failures: see the module's first lines."""
         ...
+
+
+class DefinedTool:
+    """What the tools of this package share: they hold their definition, `_definition`."""
+
+    _definition: ToolDefinition
+
+    @property
+    def name(self) -> str:
+        """The name the model calls it by."""
+        return self._definition.name
+
+    @property
+    def definition(self) -> ToolDefinition:
+        """What the model and the policy see."""
+        return self._definition
 
 
 @runtime_checkable

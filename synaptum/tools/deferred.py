@@ -29,6 +29,7 @@ from synaptum.schema.problems import MismatchError
 from synaptum.schema.validate import validate
 from synaptum.tools.base import (
     PASSES_THROUGH,
+    DefinedTool,
     MakesCalls,
     Tool,
     cancelled_inside,
@@ -112,7 +113,7 @@ def select_tools(tools: Iterable[Any], task: str, limit: int = 5) -> list[Tool]:
     return [tool for tool in catalogue if tool.name in chosen]
 
 
-class _Search:
+class _Search(DefinedTool):
     """`buscar_herramientas(consulta)`: what in the catalogue has to do with some words."""
 
     def __init__(self, catalogue: Sequence[Tool], wording: Wording) -> None:
@@ -124,14 +125,6 @@ class _Search:
             _object(consulta={"type": "string", "description": wording.search_query}),
             idempotent=True,
         )
-
-    @property
-    def name(self) -> str:
-        return self._definition.name
-
-    @property
-    def definition(self) -> ToolDefinition:
-        return self._definition
 
     async def invoke(self, call_id: str, arguments: Mapping[str, Any]) -> ToolResult:
         mistake = _mistake(call_id, self._definition, arguments)
@@ -152,7 +145,7 @@ class _Search:
         return ToolResult(call_id, (Text(canonical.wire_text(shown)),), structured=shown)
 
 
-class _Dispatch:
+class _Dispatch(DefinedTool):
     """`usar_herramienta(nombre, argumentos)`: calls a tool of the catalogue."""
 
     def __init__(self, catalogue: Sequence[Tool], wording: Wording) -> None:
@@ -168,14 +161,6 @@ class _Dispatch:
             risk=max(tool.definition.risk for tool in catalogue),
             idempotent=all(tool.definition.idempotent for tool in catalogue),
         )
-
-    @property
-    def name(self) -> str:
-        return self._definition.name
-
-    @property
-    def definition(self) -> ToolDefinition:
-        return self._definition
 
     def resolve_call(self, arguments: Mapping[str, Any]) -> tuple[Tool, Mapping[str, Any]] | None:
         """The tool of the catalogue a call names, and its arguments; None where there is none."""

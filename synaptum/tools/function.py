@@ -29,6 +29,7 @@ from synaptum.schema.signature import Signature, function_behind, signature_of
 from synaptum.schema.validate import check_schema, validate
 from synaptum.tools.base import (
     PASSES_THROUGH,
+    DefinedTool,
     cancelled_inside,
     is_own_cancellation,
     misfit,
@@ -44,7 +45,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class FunctionTool(Generic[P, R]):
+class FunctionTool(DefinedTool, Generic[P, R]):
     """A function as a tool; calling it is calling the function.
 
     Made by `@tool`. On a method, the tool is taken from an instance: `Agent(tools=[desk.open])`.
@@ -64,16 +65,6 @@ class FunctionTool(Generic[P, R]):
         self._receiver = receiver
         functools.update_wrapper(self, function_behind(function), updated=())
         self.__wrapped__ = function
-
-    @property
-    def name(self) -> str:
-        """The name the model calls it by."""
-        return self._definition.name
-
-    @property
-    def definition(self) -> ToolDefinition:
-        """What the model and the policy see."""
-        return self._definition
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function itself."""
