@@ -20,9 +20,10 @@ from pytest_synaptum.commands.output import (
     FOUND_WRONG,
     NOT_CONFIRMED,
     UNREADABLE,
+    WRONG_USAGE,
     add_output_arguments,
 )
-from pytest_synaptum.errors import PluginError
+from pytest_synaptum.errors import PluginError, WrongUsageError
 from synaptum.errors import SynaptumError
 
 __all__ = ["COMMANDS", "main"]
@@ -79,7 +80,7 @@ _STATUSES: Final = f"""\
 exit status:
   0    done, and nothing is wrong
   {FOUND_WRONG}    it looked, and found something wrong (lint, drift)
-  2    wrong usage
+  {WRONG_USAGE}    wrong usage
   {UNREADABLE}    a file, a folder or a case is missing or cannot be read
   {CANNOT_ASK}    no server answered: nothing is known
   {NOT_CONFIRMED}    nothing was changed, since nobody said yes (--yes)
@@ -102,8 +103,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (PluginError, SynaptumError, OSError) as error:
-        print(f"synaptum-corpus {arguments.command}: {error}", file=sys.stderr)
-        return UNREADABLE
+        print(f"synaptum-corpus {arguments.command}: {_told(error)}", file=sys.stderr)
+        return WRONG_USAGE if isinstance(error, WrongUsageError) else UNREADABLE
     except AssertionError as error:
         from pytest_synaptum.corpus.checking import CaseFailure
 
@@ -113,6 +114,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return UNREADABLE
     except KeyboardInterrupt:
         return 130
+
+
+def _told(error: Exception) -> str:
+    """An error in a sentence; the operating system's own names no remedy."""
+    if not isinstance(error, OSError) or error.filename is None:
+        return str(error)
+    return f"{error.filename}: {error.strerror}; check its name and its permissions"
 
 
 def _parser(given: Sequence[str]) -> argparse.ArgumentParser:

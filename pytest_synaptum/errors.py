@@ -6,7 +6,13 @@ ever quotes a header, or a value that could be a secret.
 
 from __future__ import annotations
 
-__all__ = ["CassetteMismatchError", "FileFormatError", "PluginError", "SecretFoundError"]
+__all__ = [
+    "CassetteMismatchError",
+    "FileFormatError",
+    "PluginError",
+    "SecretFoundError",
+    "WrongUsageError",
+]
 
 
 class PluginError(Exception):
@@ -19,6 +25,10 @@ class FileFormatError(PluginError):
 
 class SecretFoundError(PluginError):
     """A write was refused because the text still holds a secret; says where, never which."""
+
+
+class WrongUsageError(PluginError):
+    """A command's arguments cannot be meant so; argparse itself cannot see it."""
 
 
 class CassetteMismatchError(PluginError):

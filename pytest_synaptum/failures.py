@@ -17,10 +17,7 @@ import pytest
 from pytest_synaptum.redact import Redactor
 from pytest_synaptum.secrets import spellings
 
-__all__ = ["REDACTOR", "clean_report"]
-
-#: The redactor of a test that records or replays.
-REDACTOR = pytest.StashKey[Redactor]()
+__all__ = ["clean_report"]
 
 #: How pytest breaks a long text over lines, between any two characters of it.
 _BREAK = r"""(?:['"]\n[\sE|]*[bru]*['"])?"""

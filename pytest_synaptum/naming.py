@@ -14,7 +14,7 @@ from typing import Final
 
 import pytest
 
-__all__ = ["CASSETTES", "GOLDENS", "file_for", "inside", "safe_name"]
+__all__ = ["CASSETTES", "GOLDENS", "file_for", "inside", "safe_name", "shown"]
 
 #: Folders beside a test's module.
 CASSETTES: Final = "cassettes"
@@ -51,6 +51,12 @@ def file_for(item: pytest.Item, folder: str) -> Path:
         / safe_name(item.path.stem)
         / f"{safe_name('.'.join([*chain, name]), parameters)}.yaml"
     )
+
+
+def shown(path: Path, config: pytest.Config) -> str:
+    """A file as messages name it: from the root of the project, with `/`, where it is below."""
+    root = config.rootpath
+    return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
 
 
 def inside(folder: Path, name: str) -> Path | None:

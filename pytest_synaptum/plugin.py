@@ -16,7 +16,8 @@ import pytest
 from pytest_synaptum import hookspecs
 from pytest_synaptum.marker import MARKER_HELP, check_marks, marker_of
 from pytest_synaptum.options import add_options, collect_corpus, read_options
-from pytest_synaptum.session import REPORTS, Session, Tally, session_of, set_session
+from pytest_synaptum.pending import settle
+from pytest_synaptum.session import DAMAGE, REPORTS, Session, Tally, session_of, set_session
 from pytest_synaptum.terminal import TerminalPlugin, attach
 
 if TYPE_CHECKING:
@@ -45,6 +46,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if session.options.corpus is not None:
         collect_corpus(config, session.options.corpus)
     config.pluginmanager.register(TerminalPlugin(config))
+    writes = session.options.recording or session.options.update
+    if writes and not hasattr(config, "workerinput"):
+        from pytest_synaptum.interruptions import InterruptionPlugin
+
+        config.pluginmanager.register(InterruptionPlugin(config))
     if session.options.report is not None and not hasattr(config, "workerinput"):
         from pytest_synaptum.report.collecting import PagePlugin
 
@@ -73,14 +79,22 @@ def pytest_deselected(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
-    item: pytest.Item,
+    item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Keep the outcome of each phase where fixtures find it at teardown."""
+    damage = item.stash.get(DAMAGE, [])
+    if damage and call.excinfo is not None and call.when == "call":
+        # Whatever the client made of it: the sentence says it all.
+        call.excinfo = _told(damage[0])
     report = yield
+    if report.when == "setup":
+        item.stash[REPORTS] = {}  # it may be run again
     item.stash.setdefault(REPORTS, {})[report.when] = report
-    failures = sys.modules.get("pytest_synaptum.failures")
-    if failures is not None and failures.REDACTOR in item.stash:
-        failures.clean_report(report, item.stash[failures.REDACTOR])
+    redacting = sys.modules.get("pytest_synaptum.redacting")
+    if redacting is not None and redacting.REDACTOR in item.stash:
+        from pytest_synaptum.failures import clean_report
+
+        clean_report(report, item.stash[redacting.REDACTOR])
     if report.when == "teardown":
         attach(item, report)
     if session_of(item.config).options.report is not None:
@@ -104,16 +118,35 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
-    """A refused connection fails the test, even if a client swallowed the refusal."""
+    """A refused connection fails the test, even if a client swallowed the refusal.
+
+    What the test has to write is written last, when nothing can fail any more.
+    """
+    reason: str | None = "the teardown of the test failed"
     try:
-        return (yield)
+        result = yield
+        reason = None
+    except (KeyboardInterrupt, pytest.exit.Exception):
+        reason = "the test was interrupted"
+        raise
     finally:
         from pytest_synaptum.capture.guard import refusals_of
 
         refused = refusals_of(item)
         report = item.stash.get(REPORTS, {}).get("call")
         if refused and report is not None and report.passed:
+            settle(item, "the test did not pass")
             pytest.fail(refused[0], pytrace=False)
+        settle(item, reason)
+    return result
+
+
+def _told(sentence: str) -> pytest.ExceptionInfo[BaseException]:
+    """A failure that pytest shows as this sentence, without a traceback."""
+    try:
+        pytest.fail(sentence, pytrace=False)
+    except pytest.fail.Exception as error:
+        return pytest.ExceptionInfo.from_exception(error)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -141,7 +174,7 @@ def _find_orphans(session: pytest.Session, ours: Session) -> None:
     items = getattr(session, "items", ())
     if worker != "gw0" or not items or session.config.option.collectonly:
         return
-    from pytest_synaptum.naming import CASSETTES, GOLDENS
+    from pytest_synaptum.naming import CASSETTES, GOLDENS, shown
 
     folders = {item.path.parent for item in items}
     if not any((folder / name).is_dir() for folder in folders for name in (CASSETTES, GOLDENS)):
@@ -151,11 +184,11 @@ def _find_orphans(session: pytest.Session, ours: Session) -> None:
     if not is_complete(session):
         return
     gone = "no test of that name was collected"
-    root = session.config.rootpath
-    for path in orphan_cassettes(session):
-        where = path.relative_to(root) if path.is_relative_to(root) else path
-        ours.tally.unused_cassettes.append(f"{where.as_posix()}: {gone}")
-    ours.tally.unused_goldens += [f"{path}: {gone}" for path in orphan_goldens(session)]
+    for orphans, lines in (
+        (orphan_cassettes(session), ours.tally.unused_cassettes),
+        (orphan_goldens(session), ours.tally.unused_goldens),
+    ):
+        lines += [f"{shown(path, session.config)}: {gone}" for path in orphans]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -277,7 +310,7 @@ def synaptum_golden(request: pytest.FixtureRequest) -> Iterator[Golden]:
     """
     from pytest_synaptum.golden.fixture import golden_of
 
-    with golden_of(request.node, lambda: _passed(request.node)) as golden:
+    with golden_of(request.node) as golden:
         yield golden
 
 

@@ -1,54 +1,48 @@
-"""One test's exchanges: recorded or replayed, and what becomes of them when the test is over.
+"""One test's exchanges while it runs: recorded from a live server, or replayed from its cassette.
 
 Life: the fixture opens a recording before the test and closes it after. While recording,
-exchanges are kept in memory; at the end they are redacted, looked through for secrets and
-written whole, if the test passed and no answer says "not now" (429, 5xx). While replaying,
-what was asked in vain or never asked fails the test or is listed.
+exchanges are kept in memory, and `keeping` decides at the end what becomes of them; what a
+replay was asked in vain, or was never asked, is for `judging`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import re
 import shlex
-from collections.abc import Iterable, Iterator
-from importlib.metadata import version
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from pytest_synaptum.capture import guard
-from pytest_synaptum.cassette.changes import read_before, wrote
 from pytest_synaptum.cassette.format import Cassette, load_cassette, parse_cassette
-from pytest_synaptum.cassette.match import Matcher, body_value
+from pytest_synaptum.cassette.match import Matcher
 from pytest_synaptum.cassette.player import Player
 from pytest_synaptum.cassette.recorder import Recorder, Slot
-from pytest_synaptum.cassette.writing import about_exchange, dump_cassette, write_atomically
+from pytest_synaptum.cassette.writing import about_exchange, dump_cassette
 from pytest_synaptum.errors import PluginError
 from pytest_synaptum.exchange import Exchange
-from pytest_synaptum.failures import REDACTOR
-from pytest_synaptum.live import LiveServer, hint_for, live_server
+from pytest_synaptum.judging import judge
+from pytest_synaptum.keeping import keep
+from pytest_synaptum.live import LiveServer, live_server
 from pytest_synaptum.marker import Marker, marker_of
-from pytest_synaptum.naming import CASSETTES, inside
-from pytest_synaptum.redact import Redactor
+from pytest_synaptum.naming import CASSETTES, inside, shown
+from pytest_synaptum.redacting import named_by, redactor_of_test
 from pytest_synaptum.report.parts import Parts, parts_of
-from pytest_synaptum.session import REPORTS, Session, session_of
+from pytest_synaptum.session import DAMAGE, Session, session_of
 from pytest_synaptum.terminal import LINES, say
-from synaptum.clock import SystemClock, isoformat
-from synaptum.errors import is_retryable_status
 
-__all__ = ["Recording", "open_recording", "redactor_of"]
-
-#: From this size, in bytes, the summary says that a cassette is hard to review.
-_LARGE = 1_000_000
+__all__ = ["Recording", "open_recording"]
 
 
 class Recording:
     """The exchanges of one test.
 
     Attributes:
+        path: the cassette.
+        where: the cassette, as messages name it: from the root of the project.
+        redactor: knows the secrets of the test.
         recorder: keeps them, while recording; else None.
         player: answers from them, while replaying; else None.
         pace: how much of the recorded delays a replay waits.
@@ -67,26 +61,20 @@ class Recording:
         self.item = item
         self._session: Session = session_of(item.config)
         self._options = self._session.options
-        self._marker: Marker = marker_of(item)
-        self._base_url = self._marker.base_url or base_url
+        self.marker: Marker = marker_of(item)
+        self._base_url = self.marker.base_url or base_url
         self._model = model
-        self._path = _cassette_path(item, self._marker, path)
+        self.path = _cassette_path(item, self.marker, path)
+        self.where = shown(self.path, item.config)
         self._live: LiveServer | None = None
-        self._redactor = redactor_of(item.config)
-        item.stash[REDACTOR] = self._redactor
+        self.redactor = redactor_of_test(item)
         self.recorder: Recorder | None = None
         self.player: Player | None = None
         if self._is_to_be_recorded():
             self.recorder = Recorder(ended=self._show)
         else:
             self.player = self._play(self._load())
-
-    @property
-    def where(self) -> str:
-        """The cassette, as messages name it: from the root of the project."""
-        with contextlib.suppress(ValueError):
-            return self._path.relative_to(self.item.config.rootpath).as_posix()
-        return str(self._path)
+            item.stash[DAMAGE] = self.player.damage
 
     def command(self, flag: str) -> str:
         """What a user types to record this test."""
@@ -95,8 +83,8 @@ class Recording:
     @property
     def model(self) -> str | None:
         """The model's name: of the mark, a fixture, the cassette or the options, in that order."""
-        if self._marker.model is not None:
-            return self._marker.model
+        if self.marker.model is not None:
+            return self.marker.model
         if self.player is None:
             return self.live().model
         if self._model is not None and self._model != self._options.model:
@@ -109,6 +97,16 @@ class Recording:
         if self.player is None:
             return urlsplit(self.live().base_url).path
         return self.player.cassette.recorded.get("base_path", "/v1")
+
+    @property
+    def asked_model(self) -> str | None:
+        """The model that was asked while recording, where mark or server told it."""
+        return self.marker.model or (self._live.model if self._live else None)
+
+    @property
+    def has_asked_live(self) -> bool:
+        """Whether a live server was looked for and found."""
+        return self._live is not None
 
     def live(self) -> LiveServer:
         """The live server, found to be there. Fails the test, with what to do, where it is not."""
@@ -127,10 +125,10 @@ class Recording:
 
     def hand_in(self, parts: Parts) -> None:
         """Give the page of the run what this test exchanged, and what knows its secrets."""
-        parts.redactor = self._redactor
+        parts.redactor = self.redactor
         state = "replayed" if self.recorder is None else "recorded"
         parts.exchanges += [(state, exchange) for exchange in self.exchanges()]
-        if self.player is not None and self._marker.cassette is None:
+        if self.player is not None and self.marker.cassette is None:
             parts.unused += [
                 f"{entry.name}, {entry.method} {entry.path}" for entry in self.player.unused()
             ]
@@ -139,9 +137,9 @@ class Recording:
         """Tell the terminal of an exchange that was recorded, as it comes."""
         if self.recorder is None or slot.status is None:
             return
-        self._redactor.learn(slot.request.headers)
+        self.redactor.learn(slot.request.headers)
         number = self.recorder.slots.index(slot) + 1
-        line = _line(self._redactor.exchange(slot.exchange()))
+        line = _line(self.redactor.exchange(slot.exchange()))
         say(self.item.config, f"  {self.item.name}: exchange {number} recorded, {line}")
 
     def tell(self) -> None:
@@ -164,9 +162,9 @@ class Recording:
         return self._play(cassette)
 
     def _is_to_be_recorded(self) -> bool:
-        if self._path in self._session.written:
+        if self.path in self._session.written:
             return False
-        absent = not self._path.exists()
+        absent = not self.path.exists()
         return self._options.rerecord or (self._options.record and absent)
 
     def _player(self) -> Player:
@@ -175,7 +173,7 @@ class Recording:
 
     def _load(self) -> Cassette:
         try:
-            return load_cassette(self._path, self.where)
+            return load_cassette(self.path, self.where)
         except FileNotFoundError:
             msg = (
                 f"{self.item.nodeid} has no cassette at {self.where}; record it once, with a"
@@ -192,157 +190,24 @@ class Recording:
 
     def _play(self, cassette: Cassette) -> Player:
         volatile = self.item.config.hook.pytest_synaptum_volatile(config=self.item.config)
-        masks = (*self._marker.ignore, *self._options.ignore, *_flat(volatile))
-        matcher = Matcher(self._marker.match, masks)
+        masks = (*self.marker.ignore, *self._options.ignore, *named_by(volatile))
+        matcher = Matcher(self.marker.match, masks)
         command = self.command("--synaptum-rerecord")
-        return Player(cassette, matcher, self._redactor, test=self.item.nodeid, command=command)
+        return Player(cassette, matcher, self.redactor, test=self.item.nodeid, command=command)
 
     def _redacted(self, recorder: Recorder) -> tuple[Exchange, ...]:
-        self._redactor.refresh()
+        self.redactor.refresh()
         raw = recorder.exchanges()
         for exchange in raw:
-            self._redactor.learn(exchange.request.headers)
-        return tuple(self._redactor.exchange(exchange) for exchange in raw)
+            self.redactor.learn(exchange.request.headers)
+        return tuple(self.redactor.exchange(exchange) for exchange in raw)
 
-    def close(self, report: pytest.TestReport | None) -> None:
-        """Write what was recorded, or judge what was replayed; fails the test where it must."""
-        passed = report is not None and (report.passed or hasattr(report, "wasxfail"))
+    def close(self) -> None:
+        """Hand in what was recorded, or judge what was replayed; fails the test where it must."""
         if self.recorder is not None:
-            self._finish_recording(self.recorder, passed)
+            keep(self, self.recorder)
         else:
-            self._finish_replay(self._player(), passed, report)
-
-    def _finish_recording(self, recorder: Recorder, passed: bool) -> None:
-        tally = self._session.tally
-        reason = self._reason_to_keep_back(recorder, passed)
-        if reason is not None:
-            tally.kept_back.append(f"{self.where}: {reason}")
-            return
-        exchanges = self._redacted(recorder)
-        try:
-            self._redactor.scan(exchanges, self.where)
-            text = dump_cassette(exchanges, self._header(recorder, exchanges))
-            before = read_before(self._path)
-            write_atomically(self._path, text)
-        except PluginError as error:
-            tally.kept_back.append(f"{self.where}: it still holds a secret")
-            raise pytest.fail.Exception(str(error), pytrace=False) from None
-        except OSError as error:
-            cause = error.strerror or str(error)
-            tally.kept_back.append(f"{self.where}: {cause}")
-            msg = (
-                f"The cassette {self.where} cannot be written ({cause}): make its folder"
-                " writable, and record again."
-            )
-            raise pytest.fail.Exception(msg, pytrace=False) from None
-        self._session.written.add(self._path)
-        tally.recorded += len(exchanges)
-        # An earlier attempt of a test that is run again may not have passed.
-        tally.kept_back[:] = [
-            line for line in tally.kept_back if not line.startswith(f"{self.where}: ")
-        ]
-        tally.wrote.append(wrote(self.where, exchanges, len(text.encode("utf-8")), before))
-        if len(text) > _LARGE:
-            tally.notes.append(
-                f"{self.where} has {len(text):,} characters, which nobody reviews: split the"
-                " test, or ask for shorter answers"
-            )
-        # The file stands: a mask is corrected without asking the server again.
-        matcher = Matcher(masks=self._marker.ignore)
-        for exchange in exchanges:
-            matcher.masked(body_value(exchange.request.body), note=True)
-        self._judge_masks(matcher.matched)
-
-    def _reason_to_keep_back(self, recorder: Recorder, passed: bool) -> str | None:
-        slots = recorder.slots
-        if not passed:
-            hints = (
-                hint_for(slot.status, slot.request.path, self._options.api_key_variable)
-                for slot in slots
-                if slot.status is not None
-            )
-            hint = next((hint for hint in hints if hint), None)
-            return "the test did not pass" + (f"; {hint}" if hint else "")
-        for slot in slots:
-            status = slot.status
-            if status is not None and is_retryable_status(status) and not self._options.force:
-                return (
-                    f"the server answered {status}, which is no answer to keep; record again, or"
-                    " add --synaptum-force if the test is about it"
-                )
-        return None
-
-    def _header(self, recorder: Recorder, exchanges: tuple[Exchange, ...]) -> dict[str, str]:
-        """What is said about the recording, apart from its exchanges."""
-        slots = recorder.slots
-        header = {"at": isoformat(SystemClock().now_s())[:19] + "Z"}
-        servers = (value for slot in slots for name, value in slot.headers if name == "server")
-        server = next(servers, "")
-        if server:
-            header["server"] = self._redactor.text(server[:60])
-        model = self._marker.model or (self._live.model if self._live else None)
-        if model is None and exchanges:
-            body = body_value(exchanges[0].request.body)
-            asked = body.get("model") if isinstance(body, dict) else None
-            model = asked if isinstance(asked, str) else None
-        if model:
-            header["model"] = self._redactor.text(model)
-        header["plugin"] = version("pytest-synaptum")
-        if self._live is not None and self.base_path != "/v1":
-            header["base_path"] = self._redactor.text(self.base_path)
-        # Only where the guard needs it; another host's name is nobody's business.
-        origins = {
-            slot.origin for slot in slots if guard.is_loopback(slot.origin.rpartition(":")[0])
-        }
-        if origins:
-            header["origins"] = " ".join(sorted(origins))
-        return header
-
-    def _finish_replay(
-        self, player: Player, passed: bool, report: pytest.TestReport | None
-    ) -> None:
-        tally = self._session.tally
-        served = len(player.served())
-        tally.replayed += served
-        if served:
-            tokens, unknown, seconds = player.cost()
-            tally.tokens += tokens
-            tally.tokens_unknown += unknown
-            tally.seconds += seconds
-        if player.mismatches:
-            message = player.mismatches[0]
-            if report is None or message.splitlines()[0] not in report.longreprtext:
-                # A client retried, or put another text in its place.
-                pytest.fail(message, pytrace=False)
-        if not passed:
-            return
-        self._judge_masks(player.matcher.matched)
-        self._judge_unused(player)
-
-    def _judge_masks(self, matched: set[str]) -> None:
-        wrong = [mask for mask in self._marker.ignore if mask not in matched]
-        if wrong:
-            msg = (
-                f"{self.item.nodeid} ignores {wrong[0]!r}, but no request has anything there:"
-                " correct the path in the marker's ignore=, or take it out."
-            )
-            pytest.fail(msg, pytrace=False)
-
-    def _judge_unused(self, player: Player) -> None:
-        unused = player.unused()
-        # A cassette that a test names may be shared; what one leaves another may ask for.
-        if not unused or self._marker.cassette is not None:
-            return
-        names = ", ".join(entry.name for entry in unused)
-        self._session.tally.unused += [
-            f"{self.where}: {entry.name}, {entry.method} {entry.path}" for entry in unused
-        ]
-        if self._options.strict:
-            msg = (
-                f"{self.item.nodeid} did not ask for all that its cassette {self.where} holds"
-                f" ({names}); record it again: {self.command('--synaptum-rerecord')}"
-            )
-            pytest.fail(msg, pytrace=False)
+            judge(self, self._player())
 
     def addresses(self) -> set[tuple[str, int]]:
         """Loopback addresses that the replay stands in for."""
@@ -373,23 +238,7 @@ def open_recording(
     if parts is not None:
         recording.hand_in(parts)
     recording.tell()
-    recording.close(item.stash.get(REPORTS, {}).get("call"))
-
-
-def redactor_of(config: pytest.Config) -> Redactor:
-    """What replaces secrets in this run: those of the project, of the environment, and shapes."""
-    options = session_of(config).options
-    secrets = _flat(config.hook.pytest_synaptum_redact(config=config))
-    return Redactor(secrets, (options.api_key_variable,), keep_headers=options.keep_headers)
-
-
-def _flat(answers: Iterable[Any]) -> list[Any]:
-    """What the implementations of a hook named; one that gives a single thing is understood."""
-    return [
-        one
-        for named in answers
-        for one in ([named] if isinstance(named, str | re.Pattern) else named)
-    ]
+    recording.close()
 
 
 def _line(exchange: Exchange) -> str:

@@ -28,7 +28,7 @@ from pytest_synaptum.secrets import (
     known_rule,
     shapes,
 )
-from synaptum.canonical import loads
+from synaptum.canonical import loads, wire_bytes
 from synaptum.errors import EncodingError
 
 __all__ = ["Redactor"]
@@ -128,6 +128,26 @@ class Redactor:
         """`body` with its secrets replaced."""
         edits = self._edits(body)
         return _apply(body, edits) if edits else body
+
+    def value(self, value: Any) -> Any:
+        """A JSON value with its secrets replaced; also those in pieces over the items of a list.
+
+        Raises:
+            EncodingError: the value has no JSON form.
+        """
+        text = wire_bytes(value)
+        redacted = self.body(text)
+        items = loads(redacted) if redacted != text else value
+        if not isinstance(items, list):
+            return items
+        # A stream's events bring a text in pieces, none of which is a secret by itself.
+        for pieces in _texts_by_place(items).values():
+            found = find_secrets(b"".join(piece for _, _, piece in pieces), self._rules)
+            if found and items is value:
+                items = loads(text)
+            for index, path, piece in _cut(pieces, found):
+                _put(items, (index, *path), piece.decode("utf-8", "replace"))
+        return items
 
     def holds_secret(self, text: str) -> bool:
         """Whether a secret is still to be found in `text`."""

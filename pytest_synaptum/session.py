@@ -15,7 +15,7 @@ import pytest
 
 from pytest_synaptum.options import Options
 
-__all__ = ["REPORTS", "Session", "Tally", "session_of", "set_session"]
+__all__ = ["DAMAGE", "REPORTS", "Session", "Tally", "session_of", "set_session"]
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class Tally:
         unused_cassettes: one line for each cassette whose test is gone.
         unused_goldens: one line for each golden that no test checked.
         wrote: one line for each cassette that was written: how much, and what changed.
-        kept_back: one line for each cassette that was not written, with the reason.
+        kept_back: one line for each file that was not written, with the reason.
     """
 
     replayed: int = 0
@@ -93,6 +93,9 @@ _KEY = pytest.StashKey[Session]()
 
 #: Phase by phase reports of an item, for those who act on its outcome at teardown.
 REPORTS = pytest.StashKey[dict[str, pytest.TestReport]]()
+
+#: What a test found wrong inside its cassette, in a sentence each.
+DAMAGE = pytest.StashKey[list[str]]()
 
 
 def set_session(config: pytest.Config, session: Session) -> None:

@@ -26,6 +26,8 @@ MAX_BYTES: Final = 100_000_000
 
 _REPAIR: Final = "restore it from version control, or record it again with --synaptum-rerecord"
 _CONTROLS: Final = bytes({*range(32), 127} - {9, 10, 13})
+#: Where the `json` module says that a text is wrong.
+_JSON_PLACE: Final = re.compile(r": line (\d+) column (\d+) \(char \d+\)")
 _VERSION: Final = re.compile(r"cassette/([0-9]+)")
 
 
@@ -124,16 +126,25 @@ def _from_yaml(text: str, where: str) -> Cassette:
         raise _wrong(where, "exchanges is not a list")
     entries = []
     for index, item in enumerate(listed):
-        place = f"exchange {index + 1}"
         try:
             times = _times(timings, index, len(listed))
-            entries.append(_entry(item, index + 1, times))
+            entry = _entry(item, index + 1, times)
+            # A file that somebody edited is checked whole and now, not when a test gets to it.
+            entry.exchange()
         except FieldError as error:
+            place = f"exchange {index + 1} (line {_line_of(text, index)})"
             raise _wrong(where, f"{place}, {error}") from None
-    cassette = Cassette(where=where, recorded=recorded, entries=entries, text=text)
-    # A file that somebody edited is checked whole and now, not when a test gets to it.
-    cassette.exchanges()
-    return cassette
+        entries.append(entry)
+    return Cassette(where=where, recorded=recorded, entries=entries, text=text)
+
+
+def _line_of(text: str, index: int) -> int:
+    """The line at which an exchange begins, in any YAML that was read."""
+    import yaml
+
+    root: Any = yaml.compose(text, Loader=yaml.SafeLoader)
+    exchanges = next(value for key, value in root.value if key.value == "exchanges")
+    return int(exchanges.value[index].start_mark.line) + 1
 
 
 def _entry(item: Any, number: int, timings: list[float | None]) -> Entry:
@@ -162,7 +173,9 @@ def _section(item: dict[str, Any], name: str) -> dict[str, Any]:
         try:
             fields["json"] = decode(fields["json"])
         except EncodingError as error:
-            msg = f"{name}.json is not JSON ({error})"
+            cause = str(error).removeprefix("This is not JSON that we can read exactly: ")
+            cause = _JSON_PLACE.sub(r" in line \1 of its text, column \2", cause.rstrip("."))
+            msg = f"{name}.json is not JSON: {cause}"
             raise FieldError(msg) from None
     if isinstance(fields.get("sse"), str):
         fields["sse"] = fields["sse"].removesuffix("\n").split("\n")

@@ -16,7 +16,7 @@ from pytest_synaptum.cassette.entry import Entry
 from pytest_synaptum.cassette.format import Cassette
 from pytest_synaptum.cassette.match import Matcher, body_value
 from pytest_synaptum.cassette.mismatch import Asked, describe
-from pytest_synaptum.errors import CassetteMismatchError
+from pytest_synaptum.errors import CassetteMismatchError, FileFormatError
 from pytest_synaptum.exchange import Exchange, RecordedResponse
 from pytest_synaptum.redact import Redactor
 
@@ -37,6 +37,7 @@ class Player:
 
     Attributes:
         mismatches: messages of requests that found no answer, whether anybody saw them or not.
+        damage: likewise, of answers that cannot be read in the cassette.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Player:
         self.cassette = cassette
         self.matcher = matcher
         self.mismatches: list[str] = []
+        self.damage: list[str] = []
         self._redactor = redactor
         self._test = test
         self._command = command
@@ -63,6 +65,7 @@ class Player:
 
         Raises:
             CassetteMismatchError: no exchange, or none any more, matches it.
+            FileFormatError: one matches, and its answer is damaged.
         """
         # Hidden, since a traceback shows arguments, and the body is not redacted yet.
         __tracebackhide__ = True
@@ -72,11 +75,16 @@ class Player:
         with self._lock:
             queue = self._queues.get(key)
             entry = queue.popleft() if queue else None
-            if entry is not None:
-                self._served.append(entry)
         if entry is None:
             raise self._mismatch(Asked(method, path, value))
-        return self.cassette.exchange(entry).response
+        try:
+            response = self.cassette.exchange(entry).response
+        except FileFormatError as error:
+            self.damage.append(str(error))
+            raise
+        with self._lock:
+            self._served.append(entry)
+        return response
 
     def past_the_end(self) -> CassetteMismatchError:
         """The error for a caller who reads on where the recorded one closed the stream."""

@@ -1,12 +1,9 @@
-"""Exchanges to the text of a cassette, and that text to a file, whole or not at all."""
+"""Exchanges to the text of a cassette."""
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 from pytest_synaptum.cassette.bodies import (
@@ -18,6 +15,7 @@ from pytest_synaptum.cassette.bodies import (
 )
 from pytest_synaptum.cassette.layout import FORMAT_LINE, block, flow_map, flow_pairs, quoted, scalar
 from pytest_synaptum.exchange import Exchange, RecordedRequest, RecordedResponse
+from pytest_synaptum.files import write_atomically
 
 __all__ = ["about_exchange", "dump_cassette", "is_stream", "write_atomically"]
 
@@ -50,30 +48,6 @@ def is_stream(headers: Sequence[tuple[str, str]]) -> bool:
         name == "content-type" and value.lower().startswith("text/event-stream")
         for name, value in headers
     )
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Put `text` at `path` so that at any moment the old or the new file stands there whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}.", suffix=".tmp")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp makes private files; a cassette is as readable as any file of the project.
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
 
 
 def _dump_exchange(exchange: Exchange) -> str:

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pytest_synaptum.commands.base_url import base_url_of
 from pytest_synaptum.commands.output import CANNOT_ASK, FOUND_WRONG, Output
 from pytest_synaptum.corpus.case import Case
 from pytest_synaptum.corpus.drift import Drift, drift_of
 from pytest_synaptum.corpus.servers import EMBEDDED, embedded_for
 from pytest_synaptum.corpus.tree import add_corpus_argument, case_named, cases_below
-from pytest_synaptum.errors import PluginError
-from pytest_synaptum.live import host_and_port
+from pytest_synaptum.errors import WrongUsageError
 from pytest_synaptum.local_server import LocalServerError
 
 __all__ = ["add_arguments", "run"]
@@ -28,13 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "cases", metavar="CASE", nargs="*", help="default: all recorded; - reads standard input"
     )
-    parser.add_argument(
-        "--base-url",
-        metavar="URL",
-        default=os.environ.get("SYNAPTUM_BASE_URL"),
-        help="the live server (default: SYNAPTUM_BASE_URL)",
+    server = parser.add_mutually_exclusive_group()
+    server.add_argument(
+        "--base-url", metavar="URL", help="the live server (default: SYNAPTUM_BASE_URL)"
     )
-    parser.add_argument("--server", choices=("local",), help="start the embedded server instead")
+    server.add_argument("--server", choices=("local",), help="start the embedded server instead")
     parser.add_argument("--model", metavar="FILE.gguf", help="for --server local")
     parser.add_argument("--from", metavar="SERVER", dest="server_name", help="cases of this server")
 
@@ -42,11 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Ask and compare. 1 where something is lost or of another type, 4 where nobody answered."""
     out = Output(arguments)
-    if arguments.server is None and arguments.base_url is None:
-        msg = "name the live server with --base-url or SYNAPTUM_BASE_URL, or use --server local"
-        raise PluginError(msg)
     if arguments.server is None:
-        host_and_port(arguments.base_url, "--base-url")
+        arguments.base_url = base_url_of(
+            arguments,
+            missing="name the live server with --base-url or SYNAPTUM_BASE_URL,"
+            " or use --server local",
+        )
+        if arguments.model is not None:
+            msg = "--model is the embedded server's file: it goes with --server local"
+            raise WrongUsageError(msg)
     drifts = []
     for case in _cases(arguments):
         drift = _asked(case, arguments)
@@ -57,8 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
     not_asked = [drift for drift in drifts if drift.not_asked is not None]
     if out.as_json:
         out.json([_plain(drift) for drift in drifts])
+    asked = len(drifts) - len(not_asked)
     out.say(
-        f"{len(drifts)} cases, {len(drifts) - len(not_asked)} asked, {len(wrong)} drifted,"
+        f"{len(drifts)} case{'' if len(drifts) == 1 else 's'}, {asked} asked, {len(wrong)} drifted,"
         f" {len(not_asked)} not asked"
     )
     if wrong:
@@ -80,7 +83,7 @@ def _cases(arguments: argparse.Namespace) -> list[Case]:
         for case in cases:
             if case.kind != "recorded":
                 msg = f"{case.id} is {case.kind}: only what we recorded can be asked again"
-                raise PluginError(msg)
+                raise WrongUsageError(msg)
     of_server = arguments.server_name or (EMBEDDED if arguments.server == "local" else None)
     return [
         case

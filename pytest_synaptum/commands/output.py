@@ -13,6 +13,7 @@ __all__ = [
     "FOUND_WRONG",
     "NOT_CONFIRMED",
     "UNREADABLE",
+    "WRONG_USAGE",
     "Output",
     "add_output_arguments",
     "confirmed",
@@ -21,7 +22,9 @@ __all__ = [
 
 #: The command looked, and what it looked at is wrong (`lint`, `drift`).
 FOUND_WRONG: Final = 1
-#: A file, folder or case is missing, or is not what it has to be. (2 is argparse's: wrong usage.)
+#: The arguments cannot be meant so; argparse's own status.
+WRONG_USAGE: Final = 2
+#: A file, folder or case is missing, or is not what it has to be.
 UNREADABLE: Final = 3
 #: No server answered, so nothing is known.
 CANNOT_ASK: Final = 4

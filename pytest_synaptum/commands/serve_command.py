@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_synaptum.cassette.recorder import Recorder
 from pytest_synaptum.cassette.writing import dump_cassette, write_atomically
+from pytest_synaptum.commands.base_url import base_url_of
 from pytest_synaptum.commands.output import NOT_CONFIRMED, Output, confirmed
 from pytest_synaptum.corpus.tree import add_corpus_argument, cases_below
-from pytest_synaptum.errors import PluginError
-from pytest_synaptum.live import host_and_port
 from pytest_synaptum.redact import Redactor
 from pytest_synaptum.serving import Answers, forwarding_app, replaying_app
 from synaptum.clock import SystemClock, isoformat
@@ -35,15 +34,18 @@ _GRACE_S: Final = 3
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to serve, and where."""
     add_corpus_argument(parser)
-    parser.add_argument("--cassette", metavar="FILE", type=Path, help="serve this, not the corpus")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--cassette", metavar="FILE", type=Path, help="serve this, not the corpus")
     parser.add_argument(
         "--port", type=_port, default=0, help="default: a free one, which is printed"
     )
     parser.add_argument("--delays", action="store_true", help="wait as long as the server did")
-    parser.add_argument(
+    what.add_argument(
         "--record", metavar="FILE", type=Path, help="forward to --base-url, and write a cassette"
     )
-    parser.add_argument("--base-url", metavar="URL", default=os.environ.get("SYNAPTUM_BASE_URL"))
+    parser.add_argument(
+        "--base-url", metavar="URL", help="of the real server (default: SYNAPTUM_BASE_URL)"
+    )
     parser.add_argument("--yes", action="store_true", help="replace the cassette of --record")
 
 
@@ -60,16 +62,15 @@ def run(arguments: argparse.Namespace) -> int:
     recorder = Recorder()
     app: Starlette
     if arguments.record is not None:
-        if arguments.base_url is None:
-            msg = "--record forwards to a real server: name it with --base-url"
-            raise PluginError(msg)
-        host_and_port(arguments.base_url, "--base-url")
+        base_url = base_url_of(
+            arguments, missing="--record forwards to a real server: name it with --base-url"
+        )
         question = f"{arguments.record} is there; replace it?"
         if arguments.record.exists() and not confirmed(arguments, question):
             out.say(f"{arguments.record} is there; --yes replaces it")
             return NOT_CONFIRMED
         key = os.environ.get("SYNAPTUM_API_KEY") or None
-        app = forwarding_app(arguments.base_url, recorder, key)
+        app = forwarding_app(base_url, recorder, key)
     else:
         answers = (
             Answers.of_cases(cases_below(arguments.corpus))

@@ -17,7 +17,7 @@ from pytest_synaptum.corpus.providers import REFERENCE, load_adapter
 from pytest_synaptum.corpus.reading import read_exchange
 from pytest_synaptum.corpus.shows import name_of, shows
 from pytest_synaptum.corpus.wire_lint import lint
-from pytest_synaptum.errors import PluginError
+from pytest_synaptum.errors import PluginError, WrongUsageError
 from pytest_synaptum.exchange import CLOSED
 
 __all__ = ["promoted"]
@@ -36,12 +36,13 @@ def promoted(place: str, *, name: str | None, summary: str | None) -> NewCase:
         summary: one sentence; by default what it shows.
 
     Raises:
+        WrongUsageError: this names no exchange, or the name is none.
         PluginError: there is no such exchange, or none that a case can hold.
     """
     match = _PLACE.fullmatch(place)
     if match is None:
         msg = f"{place!r} names no exchange: write CASSETTE#n, such as cassettes/test_x.yaml#1"
-        raise PluginError(msg)
+        raise WrongUsageError(msg)
     path, number = Path(match["file"]), int(match["number"])
     cassette = load_cassette(path)
     if number > len(cassette.entries):
@@ -57,7 +58,7 @@ def promoted(place: str, *, name: str | None, summary: str | None) -> NewCase:
     folder = name or name_of(flags, facts)
     if not _NAME.fullmatch(folder):
         msg = f"--name {folder!r}: a case's name is of a-z, 0-9, _, . and -"
-        raise PluginError(msg)
+        raise WrongUsageError(msg)
     server, model, day = _source(cassette, facts)
     slug = _SLUG.sub("-", server.lower()).strip("-._") or "unknown"
     ask: dict[str, Any] = {"body": dict(facts.request), "stream": facts.is_stream}

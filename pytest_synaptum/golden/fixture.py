@@ -6,14 +6,14 @@
 
 A value that differs fails the test with the paths, what was expected, what came, and the
 command that accepts it. A golden that is missing fails as well: only `--synaptum-update`
-writes, and only for the tests that ran.
+writes, and only for the tests that ran. Values are compared and written with their secrets
+replaced, as in a cassette, so that a recording and its replay have the same goldens.
 """
 
 from __future__ import annotations
 
-import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,9 +23,11 @@ from pytest_synaptum.errors import PluginError
 from pytest_synaptum.golden.compare import Expected, same
 from pytest_synaptum.golden.masks import apply_masks
 from pytest_synaptum.golden.store import GoldenFile
-from pytest_synaptum.naming import GOLDENS, file_for
-from pytest_synaptum.report.parts import GoldenPart, Parts, parts_of
-from pytest_synaptum.session import Session, session_of
+from pytest_synaptum.naming import GOLDENS, file_for, shown
+from pytest_synaptum.pending import Pending, Write, pending_of, why_not_passed
+from pytest_synaptum.redacting import redactor_of_test
+from pytest_synaptum.report.parts import GoldenPart, parts_of
+from pytest_synaptum.session import session_of
 from synaptum.errors import EncodingError
 from synaptum.journal.store import RunState
 from synaptum.providers.base import Provider
@@ -38,22 +40,13 @@ __all__ = ["Golden", "golden_of"]
 class Golden:
     """Compares values with one test's golden file."""
 
-    def __init__(
-        self,
-        file: GoldenFile,
-        *,
-        test: str,
-        update: bool,
-        session: Session,
-        parts: Parts | None = None,
-        where: str = "",
-    ) -> None:
+    def __init__(self, file: GoldenFile, item: pytest.Item) -> None:
         self._file = file
-        self._test = test
-        self._update = update
-        self._session = session
-        self._parts = parts
-        self._where = where
+        self._item = item
+        self._test = item.nodeid
+        self._session = session_of(item.config)
+        self._update = self._session.options.update
+        self._parts = parts_of(item)
         self._fresh: dict[str, Any] = {}
         self._checked: set[str] = set()
         self._counts: dict[str, int] = {}
@@ -142,10 +135,11 @@ class Golden:
         if isinstance(masks, str):
             masks = (masks,)
         try:
-            actual = apply_masks(to_json(value), masks)
+            plain = redactor_of_test(self._item).value(to_json(value))
         except EncodingError as error:
             msg = f"The golden {name!r} cannot hold this value. {error} Pass plain JSON values."
             raise pytest.fail.Exception(msg, pytrace=False) from None
+        actual = apply_masks(plain, masks)
         self._session.tally.goldens_checked += 1
         if self._update:
             if name in self._fresh and not same(self._fresh[name], actual):
@@ -171,7 +165,7 @@ class Golden:
 
     def _hand_in(self, name: str, status: str, **facts: Any) -> None:
         if self._parts is not None:
-            part = GoldenPart(file=self._where, name=name, status=status, **facts)
+            part = GoldenPart(file=self._file.where, name=name, status=status, **facts)
             self._parts.goldens.append(part)
 
     def _named(self, kind: str) -> str:
@@ -190,60 +184,56 @@ class Golden:
 
     def _missing(self, name: str) -> str:
         what = f"has no entry {name!r}" if self._file.exists else "does not exist"
-        return f"The golden {self._file.path} {what}. Look at the value, then: {self._command}"
+        return f"The golden {self._file.where} {what}. Look at the value, then: {self._command}"
 
     def _mismatch(self, name: str, expected: Expected, actual: Any) -> str:
         from pytest_synaptum.golden.describe import describe
 
-        lines = [f"The golden {name!r} in {self._file.path} differs:"]
+        lines = [f"The golden {name!r} in {self._file.where} differs:"]
         lines += describe(expected.value, actual)
         lines.append(f"If what came is right, accept it: {self._command}")
         return "\n".join(lines)
 
-    def finish(self, *, passed: bool) -> None:
-        """The test is over: write what it updated, and judge entries that it left unchecked."""
-        if not passed:
+    def finish(self, pending: Pending) -> None:
+        """The test is over: hand in what it updated, and judge entries that it left unchecked."""
+        reason = why_not_passed(self._item)
+        if reason is not None:
             if self._fresh:
-                note = f"the goldens of {self._test} were not written, because it failed"
-                self._session.tally.notes.append(note)
+                pending.keep_back(self._file.where, reason)
             return
-        if self._fresh and self._file.write(self._fresh):
+        text = self._file.text_with(self._fresh) if self._fresh else None
+        if text is None:
+            self._judge_unchecked()
+            return
+
+        def done() -> None:
             self._session.tally.goldens_written += len(self._fresh)
+            self._judge_unchecked()
+
+        file = self._file
+        pending.hold(Write(noun="golden", path=file.path, where=file.where, text=text, done=done))
+
+    def _judge_unchecked(self) -> None:
         unused = [name for name in self._file.names if name not in self._checked]
         for name in unused:
-            line = f"{self._file.path}: {name!r} was not checked by {self._test}"
+            line = f"{self._file.where}: {name!r} was not checked by {self._test}"
             self._session.tally.unused_goldens.append(line)
         if unused and self._session.options.strict:
             msg = (
-                f"{self._file.path} holds goldens that the test did not check:"
+                f"{self._file.where} holds goldens that the test did not check:"
                 f" {', '.join(map(repr, unused))}; check them, or remove them from the file."
             )
             pytest.fail(msg, pytrace=False)
 
 
 @contextmanager
-def golden_of(item: pytest.Item, passed: Callable[[], bool]) -> Iterator[Golden]:
-    """The golden of a test for as long as it runs.
-
-    Args:
-        item: the test.
-        passed: called at the end; whether the test's body passed.
-    """
-    session = session_of(item.config)
+def golden_of(item: pytest.Item) -> Iterator[Golden]:
+    """The golden of a test for as long as it runs."""
+    path = file_for(item, GOLDENS)
     try:
-        file = GoldenFile(file_for(item, GOLDENS))
+        file = GoldenFile(path, shown(path, item.config))
     except PluginError as error:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
-    golden = Golden(
-        file,
-        test=item.nodeid,
-        update=session.options.update,
-        session=session,
-        parts=parts_of(item),
-        where=os.path.relpath(file.path, item.config.rootpath),
-    )
+    golden = Golden(file, item)
     yield golden
-    try:
-        golden.finish(passed=passed())
-    except PluginError as error:
-        raise pytest.fail.Exception(str(error), pytrace=False) from None
+    golden.finish(pending_of(item))

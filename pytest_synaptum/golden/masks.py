@@ -51,6 +51,7 @@ class Mask:
 @functools.lru_cache(maxsize=512)
 def parse_mask(text: str) -> Mask:
     """Read `PATH: <TYPE>`. Raises `MaskError` with the forms there are."""
+    __tracebackhide__ = True
     match = _MASK.match(text)
     types = tuple(match["types"].split("|")) if match else ()
     if match is None or not all(name in _TYPES for name in types):
@@ -68,6 +69,7 @@ def apply_masks(value: Any, masks: Iterable[str]) -> Any:
     Raises:
         MaskError: a mask matches nothing, or a value that is not of its type.
     """
+    __tracebackhide__ = True
     parsed = [parse_mask(text) for text in masks]
     if not parsed:
         return value
@@ -87,10 +89,11 @@ def apply_masks(value: Any, masks: Iterable[str]) -> Any:
 
 
 def _placeholder(mask: Mask, value: Any, ids: dict[str, int]) -> str:
+    __tracebackhide__ = True
     if not any(_TYPES[name](value) for name in mask.types):
         msg = (
-            f"The mask {mask.text!r} stands over a {_json_type(value)}; the value changed its"
-            " type, or the mask should name this one too (`<str|null>`)."
+            f"The mask {mask.text!r} stands over a value of type {_json_type(value)}; the value"
+            " changed its type, or the mask should name this one too (`<str|null>`)."
         )
         raise MaskError(msg)
     if isinstance(value, str) and "id" in mask.types:

@@ -1,7 +1,7 @@
-"""A file of goldens: named entries, read once, written whole or not at all.
+"""A file of goldens: named entries, read once, and the text that an update makes of them.
 
 One test, one file (`goldens/<module>/<test>.yaml`), so that workers of xdist never meet in
-one. Nothing is created by reading; `write` touches only the entries it is given.
+one. Nothing is created by reading; an update touches only the entries it is given.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_synaptum import strict_yaml
-from pytest_synaptum.cassette.writing import write_atomically
 from pytest_synaptum.errors import FileFormatError, PluginError
 from pytest_synaptum.golden.compare import Expected, same
 
@@ -23,14 +22,23 @@ GOLDEN_FORMAT: Final = "golden/1"
 class GoldenFile:
     """The goldens of one test.
 
+    Args:
+        path: the file.
+        where: how messages name it; the path by default.
+
     Attributes:
         exists: whether the file is there.
+
+    Raises:
+        PluginError: it cannot be read, or is no golden file.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, where: str | None = None) -> None:
         self.path = path
+        self.where = where or str(path)
         self.exists = path.is_file()
-        self._entries = {name: Expected(value) for name, value in _read(path).items()}
+        entries = _read(path, self.where)
+        self._entries = {name: Expected(value) for name, value in entries.items()}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -41,57 +49,42 @@ class GoldenFile:
         """The expected value of that name, or None where there is none."""
         return self._entries.get(name)
 
-    def write(self, values: Mapping[str, Any]) -> bool:
-        """Put these entries into the file, leaving the others; whether the file changed.
-
-        Raises:
-            PluginError: the file cannot be written; says why and that nothing was.
-        """
+    def text_with(self, values: Mapping[str, Any]) -> str | None:
+        """The file's text with these entries, the others as they are; None where nothing moves."""
         entries = {name: expected.value for name, expected in self._entries.items()}
         fresh = {**entries, **values}
         if self.exists and same(entries, fresh):
-            return False
-        text = strict_yaml.dump({"synaptum": GOLDEN_FORMAT, "entries": fresh})
-        try:
-            write_atomically(self.path, text)
-        except OSError as error:
-            msg = (
-                f"The golden {self.path} cannot be written ({error.strerror}); the old one is as it"
-                " was. Make its folder writable and run again."
-            )
-            raise PluginError(msg) from None
-        self._entries = {name: Expected(value) for name, value in fresh.items()}
-        self.exists = True
-        return True
+            return None
+        return strict_yaml.dump({"synaptum": GOLDEN_FORMAT, "entries": fresh})
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path, where: str) -> dict[str, Any]:
     try:
-        value = strict_yaml.load_file(path)
+        value = strict_yaml.load_file(path, where)
     except FileNotFoundError:
         return {}
     except OSError as error:
         msg = (
-            f"The golden {path} cannot be read ({error.strerror}); check what stands there and its"
+            f"The golden {where} cannot be read ({error.strerror}); check what stands there and its"
             " permissions."
         )
         raise PluginError(msg) from None
     word = value.get("synaptum") if isinstance(value, dict) else None
     if isinstance(word, str) and word.startswith("golden/") and word != GOLDEN_FORMAT:
         msg = (
-            f"{path} is of the format {word}, and this version reads {GOLDEN_FORMAT}; install a"
+            f"{where} is of the format {word}, and this version reads {GOLDEN_FORMAT}; install a"
             " newer pytest-synaptum."
         )
         raise FileFormatError(msg)
     if word != GOLDEN_FORMAT or set(value) != {"synaptum", "entries"}:
         msg = (
-            f"{path}: a golden file has the keys `synaptum: {GOLDEN_FORMAT}` and `entries` and no"
+            f"{where}: a golden file has the keys `synaptum: {GOLDEN_FORMAT}` and `entries` and no"
             " other; restore it from version control, or delete it and run with"
             " --synaptum-update."
         )
         raise FileFormatError(msg)
     entries = value["entries"]
     if not isinstance(entries, dict):
-        msg = f"{path}: `entries` is a mapping from names to values."
+        msg = f"{where}: `entries` is a mapping from names to values."
         raise FileFormatError(msg)
     return entries

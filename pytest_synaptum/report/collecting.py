@@ -17,8 +17,8 @@ from typing import Any, Final
 import pytest
 
 from pytest_synaptum.cassette.writing import write_atomically
-from pytest_synaptum.recording import redactor_of
 from pytest_synaptum.redact import Redactor
+from pytest_synaptum.redacting import redactor_of
 from pytest_synaptum.report.cleaning import clean
 from pytest_synaptum.report.page import Page, embedded
 from pytest_synaptum.report.parts import Parts, parts_of

@@ -59,24 +59,29 @@ _fast_parser: Callable[[str], _Parser] = getattr(
 )
 
 
-def load_file(path: Path) -> Any:
+def load_file(path: Path, source: str | None = None) -> Any:
     """The value in a file. Files of equal bytes are read once: do not change what you get.
+
+    Args:
+        path: the file.
+        source: how messages name it; the path by default.
 
     Raises:
         FileFormatError: not a file we can read; names the file and the line.
         OSError: no such file, or no permission.
     """
+    source = source or str(path)
     size = path.stat().st_size
     if size > MAX_BYTES:
-        raise _too_large(str(path), size)
+        raise _too_large(source, size)
     data = path.read_bytes()
     if len(data) > _CACHED_BYTES:
-        return load(data, source=str(path))
+        return load(data, source=source)
     digest = hashlib.blake2b(data, digest_size=16).digest()
     if digest not in _cache:
         while len(_cache) >= _CACHE_SIZE:
             _cache.pop(next(iter(_cache)), None)
-        _cache[digest] = load(data, source=str(path))
+        _cache[digest] = load(data, source=source)
     return _cache[digest]
 
 

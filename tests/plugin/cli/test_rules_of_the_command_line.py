@@ -60,6 +60,53 @@ def test_quiet_and_json_exclude_each_other(capsys: pytest.CaptureFixture[str]) -
     assert ended.value.code == 2
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("drift", "name the live server with --base-url or SYNAPTUM_BASE_URL"),
+        ("drift --base-url nowhere", "The base URL 'nowhere' is no address of a server"),
+        ("drift --server local --base-url http://127.0.0.1:1", "not allowed with argument"),
+        ("drift --base-url http://127.0.0.1:1 --model x.gguf", "it goes with --server local"),
+        ("serve --record x.yaml", "--record forwards to a real server: name it with --base-url"),
+        ("serve --record x.yaml --base-url nowhere", "is no address of a server"),
+        ("serve --record x.yaml --cassette y.yaml", "not allowed with argument"),
+        ("promote x.yaml", "names no exchange: write CASSETTE#n"),
+        ("promote", "the following arguments are required: CASSETTE#n"),
+    ],
+)
+def test_arguments_that_are_missing_or_do_not_fit_are_wrong_usage(
+    arguments: str,
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("SYNAPTUM_BASE_URL", raising=False)
+    try:
+        status: object = main(arguments.split())
+    except SystemExit as ended:  # argparse's own way
+        status = ended.code
+
+    assert status == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_malformed_address_of_the_environment_is_told_as_its(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SYNAPTUM_BASE_URL", "nowhere")
+
+    assert main(["drift"]) == 2
+    assert "correct SYNAPTUM_BASE_URL" in capsys.readouterr().err
+
+
+def test_a_file_that_is_missing_is_named_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["promote", "nowhere.yaml#1"]) == 3
+    assert capsys.readouterr().err == (
+        "synaptum-corpus promote: nowhere.yaml: No such file or directory; check its name and its"
+        " permissions\n"
+    )
+
+
 def test_ids_go_from_one_command_to_the_next(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,7 +63,7 @@ def test_a_server_that_answers_in_the_same_shapes_has_not_drifted(
 
     out = capsys.readouterr().out
     assert f"{NAME}: the same shapes" in out
-    assert "1 cases, 1 asked, 0 drifted, 0 not asked" in out
+    assert "1 case, 1 asked, 0 drifted, 0 not asked" in out
 
 
 def test_a_new_field_is_information(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,7 +110,7 @@ def test_a_run_that_could_not_ask_is_not_green(
         gone = server.base_url
 
     assert drift(corpus, gone) == 4
-    assert "1 cases, 0 asked, 0 drifted, 1 not asked" in capsys.readouterr().out
+    assert "1 case, 0 asked, 0 drifted, 1 not asked" in capsys.readouterr().out
 
 
 def test_a_server_too_busy_to_answer_was_not_asked(corpus: Path) -> None:
@@ -131,7 +131,7 @@ def test_without_a_server_the_way_to_one_is_named(
 ) -> None:
     monkeypatch.delenv("SYNAPTUM_BASE_URL", raising=False)
 
-    assert main(["drift", "--corpus", str(corpus)]) == 3
+    assert main(["drift", "--corpus", str(corpus)]) == 2
     assert "--base-url or SYNAPTUM_BASE_URL, or use --server local" in capsys.readouterr().err
 
 
@@ -180,7 +180,7 @@ def test_a_stream_that_ends_otherwise_is_an_error(
 def test_a_base_url_that_is_none_is_said_before_anything_is_asked(
     corpus: Path, capsys: pytest.CaptureFixture[str], base_url: str
 ) -> None:
-    assert drift(corpus, base_url) == 3
+    assert drift(corpus, base_url) == 2
 
     told = capsys.readouterr().err
     assert f"The base URL {base_url!r} is no address of a server" in told

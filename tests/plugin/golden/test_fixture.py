@@ -100,7 +100,7 @@ def test_a_failing_test_updates_nothing(pytester):
     result = pytester.runpytest("--synaptum-update")
 
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*goldens of *test_one were not written, because it failed"])
+    result.stdout.fnmatch_lines(["  not written: goldens/*/test_one.yaml: the test did not pass"])
     assert not (pytester.path / "goldens").exists()
 
 
@@ -277,7 +277,9 @@ def test_an_unwritable_golden_is_one_sentence(pytester):
     result = pytester.runpytest("--synaptum-update")
 
     result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(["The golden *test_one.yaml cannot be written (*); *"])
+    result.stdout.fnmatch_lines(
+        ["The golden goldens/*/test_one.yaml cannot be written (*), so nothing of this test was*"]
+    )
     for trace in ("*Traceback*", "*another exception occurred*", "*golden_of*"):
         result.stdout.no_fnmatch_line(trace)
 
@@ -310,3 +312,77 @@ def test_while_recording_the_command_that_accepts_a_value_records_too(pytester, 
         result = pytester.runpytest(*flags)
 
         result.stdout.fnmatch_lines([f"*then: {accept.format(recording)}*"])
+
+
+def test_messages_name_a_golden_from_the_root_of_the_project(pytester):
+    pytester.makeini("[pytest]\n")
+    pytester.mkpydir("sub")
+    module = pytester.path / "sub/test_x.py"
+    module.write_text(TWO_TESTS % 1, encoding="utf-8")
+    missing = pytester.runpytest("sub")
+    pytester.runpytest("--synaptum-update")
+    module.write_text((TWO_TESTS % 2).replace('name="empty"', 'name="none"'), encoding="utf-8")
+    differs = pytester.runpytest()
+    module.write_text("def test_one(synaptum_golden): pass", encoding="utf-8")
+    unchecked = pytester.runpytest("--synaptum-strict")
+    damaged = pytester.path / "sub/goldens/test_x/test_one.yaml"
+    damaged.write_text("hello", encoding="utf-8")
+    unreadable = pytester.runpytest()
+
+    missing.stdout.fnmatch_lines(["The golden sub/goldens/test_x/test_one.yaml does not exist.*"])
+    differs.stdout.fnmatch_lines(
+        [
+            "The golden 'value' in sub/goldens/test_x/test_one.yaml differs:",
+            "The golden sub/goldens/test_x/test_two.yaml has no entry 'none'.*",
+        ]
+    )
+    unchecked.stdout.fnmatch_lines(
+        [
+            "sub/goldens/test_x/test_one.yaml holds goldens that the test did not check: 'value'*",
+            "  unused golden: sub/goldens/test_x/test_one.yaml: 'value' was not checked by *",
+        ]
+    )
+    unreadable.stdout.fnmatch_lines(["sub/goldens/test_x/test_one.yaml: a golden file has *"])
+    for result in (missing, differs, unchecked, unreadable):
+        assert f"{pytester.path}/sub/goldens" not in result.stdout.str()
+
+
+def test_a_golden_whose_test_is_gone_is_named_from_the_root_of_the_project(project):
+    project.runpytest("--synaptum-update")
+    project.makepyfile(test_x="def test_other(): pass")
+
+    result = project.runpytest()
+
+    result.stdout.fnmatch_lines(
+        ["  unused golden: goldens/test_x/test_one.yaml: no test of that name was collected"]
+    )
+
+
+@pytest.mark.parametrize("value", ["float('nan')", "{'deep': [float('inf')]}", "{1: 2}"])
+def test_a_value_that_no_json_holds_is_refused_where_it_is_checked(pytester, value):
+    pytester.makepyfile(
+        f"""
+        def test_one(synaptum_golden):
+            synaptum_golden.check({value})
+        """
+    )
+
+    result = pytester.runpytest("--synaptum-update")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["The golden 'value' cannot hold this value. *"])
+    result.stdout.no_fnmatch_line("*Error*")
+
+
+def test_a_mask_that_matches_nothing_is_shown_at_the_line_that_gives_it(pytester):
+    pytester.makepyfile(
+        """
+        def test_one(synaptum_golden):
+            synaptum_golden.check({"a": 1}, masks=["b: <str>"])
+        """
+    )
+
+    result = pytester.runpytest("--synaptum-update")
+
+    result.stdout.fnmatch_lines(['>*synaptum_golden.check({"a": 1}, masks=*'])
+    result.stdout.no_fnmatch_line("*golden/masks.py*")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.loopback import Answer, LoopbackServer, chat_body
+from support.loopback import Answer, LoopbackServer, chat_body, chat_stream
 from support.recorded_suite import RecordedSuite
 
 
@@ -76,3 +76,65 @@ def test_a_project_names_secrets_of_its_own(suite: RecordedSuite) -> None:
     text = suite.cassette("test_name").read_text(encoding="utf-8")
     assert "internal-codename" not in text
     assert "what is REDACTED-KEY?" in text
+
+
+def test_a_golden_holds_no_secret_and_is_the_same_for_the_recording_and_its_replay(
+    suite: RecordedSuite,
+) -> None:
+    suite.write(
+        """
+        def test_chat(recorded_provider, synaptum_golden):
+            response = ask(recorded_provider, "which key do you see?")
+            synaptum_golden.check(response.text)
+            synaptum_golden.response(response)
+            synaptum_golden.check({"api_key": "any-word-at-all"}, name="by the field's name")
+        """
+    )
+    suite.pytester._monkeypatch.setenv("SYNAPTUM_API_KEY", "correct-horse-battery")
+    body = chat_body("I see correct-horse-battery and sk-live-0123456789abcdef.")
+    with LoopbackServer([Answer(body=body)]) as server:
+        suite.record(server, "--synaptum-update").assert_outcomes(passed=1)
+    suite.pytester._monkeypatch.delenv("SYNAPTUM_API_KEY")
+
+    suite.run("--synaptum-strict").assert_outcomes(passed=1)
+
+    text = (suite.pytester.path / "goldens/test_chat/test_chat.yaml").read_text(encoding="utf-8")
+    assert "correct-horse" not in text
+    assert "sk-live" not in text
+    assert "any-word" not in text
+    assert text.count("I see REDACTED-KEY and REDACTED-KEY.") == 2
+
+
+def test_a_golden_of_events_holds_no_secret_that_came_in_pieces(suite: RecordedSuite) -> None:
+    suite.write(
+        """
+        def test_chat(recorded_provider, synaptum_golden):
+            synaptum_golden.events(asyncio.run(events(recorded_provider)))
+        """
+    )
+    suite.pytester._monkeypatch.setenv("SYNAPTUM_API_KEY", "correct-horse-battery")
+    chunks = chat_stream(["It is correct-", "horse-", "battery, yes."])
+    with LoopbackServer([Answer(chunks=chunks)]) as server:
+        suite.record(server, "--synaptum-update").assert_outcomes(passed=1)
+
+    text = (suite.pytester.path / "goldens/test_chat/test_chat.yaml").read_text(encoding="utf-8")
+    assert "It is REDACTED-KEY" in text
+    for piece in ("correct", "horse", "battery"):
+        assert piece not in text
+
+
+def test_what_a_red_golden_shows_is_clean(suite: RecordedSuite) -> None:
+    suite.write(
+        """
+        def test_chat(synaptum_golden):
+            synaptum_golden.check("correct-horse-battery")
+        """
+    )
+    suite.run("--synaptum-update").assert_outcomes(passed=1)
+    suite.pytester._monkeypatch.setenv("SYNAPTUM_API_KEY", "correct-horse-battery")
+
+    result = suite.run("--showlocals")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(['    actual    "REDACTED-KEY"'])
+    assert "correct-horse" not in result.stdout.str()
