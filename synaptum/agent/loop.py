@@ -9,11 +9,12 @@ intent is on record before anything happens, a result before anyone sees it. `ru
 
 from __future__ import annotations
 
+import asyncio
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from synaptum.agent.calls import Caller, Outcome
 from synaptum.agent.delegate import child_run_id
@@ -63,6 +64,10 @@ __all__ = ["Run"]
 
 Events = AsyncGenerator[Step | StreamEvent, None]
 
+#: A passage that was left inside of another generator is only found to be left when the event
+#: loop closes that one, which it does as soon as it comes round.
+_ROUNDS_TO_CLOSE: Final = 10
+
 
 class Run:
     """One passage through a run: from where its journal ends to its end, or to a stop."""
@@ -97,6 +102,11 @@ class Run:
     async def _events(self, task: tuple[Message, ...] | None) -> Events:
         run = run_key(self._session.checkpointer, self._session.run_id)
         self._is_alone = hold(run, self._mark)
+        for _ in range(_ROUNDS_TO_CLOSE):
+            if self._is_alone:
+                break
+            await asyncio.sleep(0)
+            self._is_alone = hold(run, self._mark)
         try:
             async with aclosing(self._passage(task)) as events:
                 async for event in events:

@@ -15,11 +15,12 @@ help, and the loop decides.
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urljoin
+from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from synaptum.clock import Clock, SystemClock
 from synaptum.errors import ConfigurationError, NetworkError, ProviderError, SynaptumError
@@ -50,8 +51,9 @@ DEFAULT_TIMEOUT_S: Final = 300.0
 #: Where servers put their id of a request, the first one present counts.
 _REQUEST_ID_HEADERS: Final = ("x-request-id", "request-id", "x-amzn-requestid", "cf-ray")
 
-#: Headers whose value is a secret when a caller gives them.
-_SECRET_HEADERS: Final = ("authorization", "api-key", "x-api-key", "x-goog-api-key", "cookie")
+#: Names of headers, and of parameters in an address, whose value is a secret: `authorization`,
+#: `x-api-key`, `ocp-apim-subscription-key`, `x-auth-token`, `cookie` ...
+_SECRET_NAME: Final = re.compile(r"auth|key|token|secret|cookie|password|credential", re.I)
 
 
 class HttpModel:
@@ -89,11 +91,11 @@ class HttpModel:
         self._url = endpoint_url(base_url, self._dialect.path)
         self._key = None if api_key is None else _key(api_key)
         self._headers = {
-            name.lower(): Secret(value) if name.lower() in _SECRET_HEADERS else value
+            name.lower(): Secret(value) if _SECRET_NAME.search(name) else value
             for name, value in _texts(headers or {}).items()
         }
         given = [value for value in self._headers.values() if isinstance(value, Secret)]
-        self._secrets = Secrets(self._key, *given)
+        self._secrets = Secrets(self._key, *given, *_secrets_in(self._url))
         self._timeout = timeout
         self._transport = UrllibTransport() if transport is None else transport
         self._clock = SystemClock() if clock is None else clock
@@ -318,6 +320,12 @@ def _provider(provider: Provider | str | None) -> Provider:
 
         return provider_for(provider)
     return provider
+
+
+def _secrets_in(url: str) -> list[Secret]:
+    """The keys that stand in an address, as some servers want them (`?key=...`)."""
+    parameters = parse_qsl(urlsplit(url).query)
+    return [Secret(value) for name, value in parameters if _SECRET_NAME.search(name)]
 
 
 def _check_timeout(timeout: object) -> None:

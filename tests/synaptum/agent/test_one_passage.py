@@ -26,7 +26,8 @@ class Till:
             """Pay."""
             self.paid.append(amount)
             self.begun.set()
-            await asyncio.sleep(0)
+            for _ in range(50):  # the loop goes round, and others have their turn
+                await asyncio.sleep(0)
             await self.may_end.wait()
             return "paid"
 
@@ -131,6 +132,25 @@ async def test_a_passage_that_was_left_without_closing_it_stands_in_nobodys_way(
     till = Till()
     till.may_end.set()
     async for event in till.agent.run("Go", session=till.session(stores[0])):
+        if event.step_id == "000000-model":
+            break
+
+    whole = await run(till.agent, "Go", till.session(stores[1]))
+
+    assert outline(whole)[-1] == "000003-final completed"
+    assert till.paid == [5]
+
+
+@pytest.mark.asyncio
+async def test_nor_does_one_that_was_left_inside_of_another_generator(stores):
+    till = Till()
+    till.may_end.set()
+
+    async def watched(steps):
+        async for step in steps:
+            yield step
+
+    async for event in watched(till.agent.run("Go", session=till.session(stores[0]))):
         if event.step_id == "000000-model":
             break
 

@@ -6,6 +6,7 @@ import json
 import logging
 import pickle
 import traceback
+from typing import Any
 
 import pytest
 from support.letters import Letters
@@ -85,3 +86,34 @@ async def test_an_error_never_shows_the_key_even_when_the_server_repeats_it(
     shown = "".join(traceback.format_exception(caught.value)) + repr(vars(caught.value))
     assert KEY not in shown
     assert KEY not in caplog.text
+
+
+#: No pattern of keys knows it.
+TICKET = "abcdefgh12345"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"headers": {"X-Auth-Token": TICKET}},
+        {"headers": {"Ocp-Apim-Subscription-Key": TICKET}},
+        {"headers": {"Proxy-Authorization": TICKET}},
+        {"query": f"?api-version=2026-01-01&key={TICKET}"},
+    ],
+    ids=lambda given: next(iter(given)),
+)
+async def test_a_key_by_another_name_does_not_show_either(given: dict[str, Any]) -> None:
+    answer = Answer(
+        401, body=json.dumps({"error": {"message": f"No ticket {TICKET} (2026-01-01)."}})
+    )
+    with LoopbackServer([answer]) as server:
+        address = server.base_url + given.pop("query", "")
+        model = HttpModel(address, **given)
+        with pytest.raises(SynaptumError) as caught:
+            await model(REQUEST)
+
+    assert TICKET not in str(caught.value)
+    assert "<set>" in str(caught.value)
+    assert "2026-01-01" in str(caught.value)
+    assert TICKET not in repr(model)
