@@ -56,6 +56,11 @@ _REQUEST_ID_HEADERS: Final = ("x-request-id", "request-id", "x-amzn-requestid", 
 _SECRET_NAME: Final = re.compile(r"auth|key|token|secret|cookie|password|credential", re.I)
 
 
+#: An error that rides in an answer. What is no error stays as the server wrote it, also where
+#: it holds the words of a key.
+_ERROR: Final = re.compile(rb'"error"\s*:\s*(?!null)\S')
+
+
 class HttpModel:
     """Asks a server; called like a function for whole answers, `.stream` for fragments.
 
@@ -188,7 +193,7 @@ class HttpModel:
                 while piece and not parser.is_done:
                     for data in parser.feed(piece):
                         if data.strip():
-                            for event in await feed.feed(self._dialect.chunk(data)):
+                            for event in await feed.feed(self._chunk(data)):
                                 yield event
                     if not parser.is_done:
                         piece = await anext(chunks, b"")
@@ -238,6 +243,8 @@ class HttpModel:
 
     def _response(self, reply: HttpReply, body: bytes) -> Response:
         """The answer in a whole body; half an object is a connection that was lost."""
+        if _ERROR.search(body):
+            body = self._secrets.remove_from_bytes(body)
         try:
             return self._dialect.response(body)
         except ProviderError:
@@ -251,6 +258,12 @@ class HttpModel:
                 )
                 raise NetworkError(msg) from None
             raise
+
+    def _chunk(self, data: str) -> Mapping[str, Any]:
+        """The chunk in an event's data. Raises `ProviderError`."""
+        if '"error"' in data and _ERROR.search(data.encode("utf-8", "replace")):
+            data = self._secrets.remove_from(data)
+        return self._dialect.chunk(data)
 
     def _check_status(self, reply: HttpReply, body: bytes) -> None:
         """Raise the error of an answer that is none."""
@@ -266,6 +279,8 @@ class HttpModel:
                 " server is."
             )
             raise ProviderError(msg, status=reply.status, provider=self.name)
+        # Before anybody shortens it: half a key is one too many as well.
+        body = self._secrets.remove_from_bytes(body)
         error = self._dialect.error(reply.status, body, reply.headers)
         if reply.status in {404, 405} and error.args:
             error.args = (f"{error.args[0]} [POST {place}]", *error.args[1:])
@@ -293,7 +308,7 @@ class HttpModel:
         parser = SseParser()
         for data in parser.feed(body):
             if data.strip():
-                yield self._dialect.chunk(data)
+                yield self._chunk(data)
         yield from self._last_chunks(parser)
 
     def _last_chunks(self, parser: SseParser) -> Iterator[Mapping[str, Any]]:

@@ -46,6 +46,12 @@ class Secrets:
             text = text.replace(secret.reveal(), _SHOWN)
         return text
 
+    def remove_from_bytes(self, body: bytes) -> bytes:
+        """The same for the bytes of a body, before anything is made of them."""
+        for secret in self._secrets:
+            body = body.replace(secret.reveal().encode("latin-1", "replace"), _SHOWN.encode())
+        return body
+
     def remove_from_error(self, error: BaseException) -> None:
         """The same for the words of an error and of those it came from, in place."""
         seen: set[int] = set()

@@ -117,3 +117,28 @@ async def test_a_key_by_another_name_does_not_show_either(given: dict[str, Any])
     assert "<set>" in str(caught.value)
     assert "2026-01-01" in str(caught.value)
     assert TICKET not in repr(model)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("before", [480, 490, 495])
+@pytest.mark.parametrize("how", ["status", "body", "event"])
+async def test_a_long_error_is_not_cut_in_the_middle_of_a_key(before: int, how: str) -> None:
+    error = {"error": {"message": f"{'x' * before} {TICKET} and more"}}
+    answers = {
+        "status": Answer(401, body=json.dumps(error)),
+        "body": Answer(200, body=json.dumps(error)),
+        "event": Answer(chunks=[sse(error)]),
+    }
+    with LoopbackServer([answers[how]]) as server, pytest.raises(SynaptumError) as caught:
+        async for _ in HttpModel(server.base_url, TICKET).stream(REQUEST):
+            pass
+
+    assert TICKET[:3] not in str(caught.value)
+
+
+@pytest.mark.asyncio
+async def test_an_answer_that_holds_the_words_of_a_key_stays_as_it_is() -> None:
+    with LoopbackServer([Answer(body=chat_body("The password is not-needed."))]) as server:
+        response = await HttpModel(server.base_url, "not-needed")(REQUEST)
+
+    assert response.text == "The password is not-needed."
