@@ -161,7 +161,7 @@ def _encode(encoder: json.JSONEncoder, value: Any) -> str:
     except (TypeError, ValueError) as error:
         _explain(value, "$", MAX_DEPTH)
         msg = f"This value has no JSON form: {error}."
-        raise EncodingError(msg) from None
+        raise EncodingError(msg, "digits") from None
     if not text.isascii() and _SURROGATE.search(text):
         if _SPLIT_PAIR.search(text):
             msg = (
@@ -169,7 +169,7 @@ def _encode(encoder: json.JSONEncoder, value: Any) -> str:
                 " give back as it is; join it with .encode('utf-16', 'surrogatepass')"
                 ".decode('utf-16') first."
             )
-            raise EncodingError(msg)
+            raise EncodingError(msg, "halves")
         text = _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
     return text
 
@@ -178,7 +178,7 @@ def _explain(value: Any, path: str, depth: int) -> None:
     """Raise the EncodingError that says where and what, if something here cannot be written."""
     if depth < 0:
         msg = f"The value is nested deeper than {MAX_DEPTH} levels at {path[:60]}…."
-        raise EncodingError(msg)
+        raise EncodingError(msg, "too_deep", limit=str(MAX_DEPTH), path=f"{path[:60]}…")
     if isinstance(value, dict):
         for key, inner in value.items():
             if not isinstance(key, str):
@@ -186,17 +186,18 @@ def _explain(value: Any, path: str, depth: int) -> None:
                     f"The key {key!r} at {path} is a {type(key).__name__}; JSON keys are strings:"
                     " convert it before, so that nothing is lost."
                 )
-                raise EncodingError(msg)
+                raise EncodingError(msg, "key", key=repr(key), path=path, type=type(key).__name__)
             _explain(inner, f"{path}.{key}", depth - 1)
     elif isinstance(value, list | tuple):
         for index, inner in enumerate(value):
             _explain(inner, f"{path}[{index}]", depth - 1)
     elif isinstance(value, float) and not math.isfinite(value):
         msg = f"The number at {path} is {value!r}, which JSON has no form for."
-        raise EncodingError(msg)
+        raise EncodingError(msg, "number", path=path, value=repr(value))
     elif value is not None and not isinstance(value, str | int | float):
-        msg = f"The value at {path} is a {type(value).__name__}, which JSON has no form for."
-        raise EncodingError(msg)
+        kind = type(value).__name__
+        msg = f"The value at {path} is a {kind}, which JSON has no form for."
+        raise EncodingError(msg, "type", path=path, type=kind)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -85,7 +85,18 @@ class ConfigurationError(SynaptumError):
 
 
 class EncodingError(SynaptumError, ValueError):
-    """A value has no exact JSON form, or a text is not the JSON we write."""
+    """A value has no exact JSON form, or a text is not the JSON we write.
+
+    Attributes:
+        code: what is wrong with the value, a key of `Wording.encodings`; "" where the message
+            alone says it.
+        facts: the fields of that sentence.
+    """
+
+    def __init__(self, message: str, code: str = "", **facts: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.facts = facts
 
 
 class UnsupportedRequestError(ConfigurationError):

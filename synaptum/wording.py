@@ -150,6 +150,8 @@ class Wording:
         thousands: what stands between groups of three digits.
         problems: what is wrong with a JSON value, by the code of the problem; field `path`
             and the facts of that code. Types keep their JSON Schema words.
+        encodings: what of a returned value JSON has no form for, by `EncodingError.code`; the
+            facts of that code.
         tool_arguments: a problem of a call's arguments; fields `name`, `problem`.
         tool_value_refused: what to do after a value was refused.
         mcp_lost: an MCP server ended during a call; `detail` is what it last wrote, or "".
@@ -201,6 +203,7 @@ class Wording:
     truncated: str
     thousands: str
     problems: Mapping[str, str]
+    encodings: Mapping[str, str]
     tool_arguments: str
     tool_value_refused: str
     tool_returned_unusable: str
@@ -277,6 +280,20 @@ ENGLISH = Wording(
         "forbidden": "At {path}: such a value is not allowed there.",
         "refused": "At {path}: {reason}.",
         "not_json": "The answer is not one JSON value: {reason}",
+    },
+    encodings={
+        "too_deep": "The value is nested deeper than {limit} levels at {path}.",
+        "key": "The key {key} at {path} is a {type}; JSON names are strings.",
+        "number": "The number at {path} is {value}, which JSON has no form for.",
+        "digits": "A number has more digits than can be written down.",
+        "type": "The value at {path} is a {type}, which JSON has no form for.",
+        "set": "The value at {path} is a set, which has no order: return a sorted list instead.",
+        "model": "The {type} at {path} gives no JSON: {reason}",
+        "value": "A {type} has no JSON form.",
+        "halves": (
+            "A text holds a surrogate pair as two separate code points, which JSON cannot give"
+            " back."
+        ),
     },
     tool_arguments="The arguments of {name} do not fit. {problem}",
     tool_value_refused="Nothing was run. Call it again with another value.",
@@ -478,6 +495,22 @@ SPANISH = Wording(
         "forbidden": "En {path}: un valor así no se admite ahí.",
         "refused": "En {path}: {reason}.",
         "not_json": "La respuesta no es un único valor JSON: {reason}",
+    },
+    encodings={
+        "too_deep": "El valor tiene más de {limit} niveles de anidamiento en {path}.",
+        "key": "La clave {key} en {path} es de tipo {type}; en JSON los nombres son textos.",
+        "number": "El número en {path} es {value}, que no existe en JSON.",
+        "digits": "Un número tiene más cifras de las que se pueden escribir.",
+        "type": "El valor en {path} es de tipo {type}, que no existe en JSON.",
+        "set": (
+            "El valor en {path} es un conjunto, que no tiene orden: devuelve una lista ordenada."
+        ),
+        "model": "El {type} en {path} no da JSON: {reason}",
+        "value": "Un valor de tipo {type} no existe en JSON.",
+        "halves": (
+            "Un texto contiene por separado las dos mitades de un carácter (sustitutos), y JSON no"
+            " las devuelve así."
+        ),
     },
     tool_arguments="Los argumentos de {name} no encajan. {problem}",
     tool_value_refused="No se ejecutó nada. Llámala otra vez con otro valor.",

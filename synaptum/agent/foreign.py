@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from synaptum.errors import AbortError, ConfigurationError, EncodingError
-from synaptum.tools.base import is_own_cancellation
+from synaptum.tools.base import is_own_cancellation, unwritable
 from synaptum.vocabulary import FinishReason, Response, ToolCall, ToolResult, Usage
 from synaptum.vocabulary.codec import from_json, to_json
 from synaptum.wording import Wording
@@ -57,7 +57,7 @@ def checked_result(call: ToolCall, result: object, wording: Wording) -> ToolResu
         # `structured` is any JSON; the store says if it is none.
         from_json(ToolResult, to_json(replace(result, structured=None)))
     except EncodingError as error:
-        return unusable_result(call, type(result).__name__, wording, str(error))
+        return unusable_result(call, type(result).__name__, wording, unwritable(error, wording))
     return result
 
 

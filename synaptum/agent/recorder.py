@@ -14,6 +14,7 @@ from synaptum.agent.plan import Plan
 from synaptum.agent.progress import Progress
 from synaptum.agent.session import Session
 from synaptum.errors import EncodingError
+from synaptum.tools.base import unwritable
 from synaptum.vocabulary import DelegateStep, Phase, Step, ToolStep, make_step_id
 
 __all__ = ["Recorder"]
@@ -74,5 +75,6 @@ class Recorder:
             if end.result is None:
                 raise
             kind = type(end.result).__name__
-            told = unusable_result(step.call, kind, self._plan.wording, str(error))
+            words = self._plan.wording
+            told = unusable_result(step.call, kind, words, unwritable(error, words))
             return await self.record(replace(end, result=told))

@@ -6,7 +6,7 @@ from typing import Any
 
 from synaptum import canonical
 from synaptum.errors import EncodingError, ToolExecutionError
-from synaptum.tools.base import settle_failure
+from synaptum.tools.base import settle_failure, unwritable
 from synaptum.vocabulary import (
     Audio,
     Document,
@@ -45,7 +45,7 @@ def result_of(call_id: str, definition: ToolDefinition, answer: Any) -> ToolResu
         try:
             text = canonical.encode(structured)
         except EncodingError as error:
-            problem = wording.mcp_unusable.format(detail=str(error))
+            problem = wording.mcp_unusable.format(detail=unwritable(error))
             return settle_failure(call_id, definition, ToolExecutionError(problem))
         content = content or (Text(text),)  # some servers answer in the structured field alone
     if answer.is_error and not content:

@@ -39,8 +39,9 @@ def to_plain(value: Any, *, sets: bool = False) -> Any:
 
 def _plain(value: Any, path: str, depth: int, *, sets: bool) -> Any:
     if depth > canonical.MAX_DEPTH:
-        msg = f"The value is nested deeper than {canonical.MAX_DEPTH} levels at {path[:60]}…."
-        raise EncodingError(msg)
+        limit, place = str(canonical.MAX_DEPTH), f"{path[:60]}…"
+        msg = f"The value is nested deeper than {limit} levels at {place}."
+        raise EncodingError(msg, "too_deep", limit=limit, path=place)
     if isinstance(value, enum.Enum):
         return _plain(value.value, path, depth + 1, sets=sets)
     if value is None or isinstance(value, bool | int | float | str):
@@ -70,24 +71,28 @@ def _plain(value: Any, path: str, depth: int, *, sets: bool) -> Any:
     if sets and isinstance(value, set | frozenset):
         plain = [_plain(inner, path, depth + 1, sets=True) for inner in value]
         return sorted(plain, key=canonical.encode)
-    msg = f"The value at {path} is a {type(value).__name__}, which JSON has no form for."
     if isinstance(value, set | frozenset):
         msg = f"The value at {path} is a set, which has no order: return a sorted list instead."
-    raise EncodingError(msg)
+        raise EncodingError(msg, "set", path=path)
+    kind = type(value).__name__
+    msg = f"The value at {path} is a {kind}, which JSON has no form for."
+    raise EncodingError(msg, "type", path=path, type=kind)
 
 
 def _dumped(model: Any, path: str) -> Any:
     try:
         return model.model_dump(mode="json")
     except Exception as error:  # a member that Pydantic cannot serialise
-        msg = f"The {type(model).__name__} at {path} gives no JSON: {error}"
-        raise EncodingError(msg) from None
+        kind = type(model).__name__
+        msg = f"The {kind} at {path} gives no JSON: {error}"
+        raise EncodingError(msg, "model", path=path, type=kind, reason=str(error)) from None
 
 
 def _key(key: Any, path: str) -> str:
     if isinstance(key, enum.Enum):
         key = key.value
     if not isinstance(key, str):
-        msg = f"The key {key!r} at {path} is a {type(key).__name__}; JSON names are strings."
-        raise EncodingError(msg)
+        kind = type(key).__name__
+        msg = f"The key {key!r} at {path} is a {kind}; JSON names are strings."
+        raise EncodingError(msg, "key", key=repr(key), path=path, type=kind)
     return key

@@ -39,7 +39,7 @@ from synaptum.surfaces.process import (
     child,
     collect,
 )
-from synaptum.tools.base import CallBridge, DefinedTool, Tool, check_tool_names, misfit
+from synaptum.tools.base import CallBridge, DefinedTool, Tool, check_tool_names, misfit, unwritable
 from synaptum.vocabulary import Risk, ToolDefinition, ToolResult
 from synaptum.wording import ENGLISH, Wording, current_wording
 
@@ -324,7 +324,7 @@ class _Script:
         try:
             canonical.encode(arguments)
         except EncodingError as error:
-            return {"error": str(error)}
+            return {"error": unwritable(error)}
         self.calls += 1
         result = await self._bridge.call(tool.name, arguments)
         if result.is_error:

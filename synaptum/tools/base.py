@@ -23,6 +23,7 @@ from synaptum import canonical
 from synaptum.errors import (
     AbortError,
     ConfigurationError,
+    EncodingError,
     InvalidToolCallError,
     NeedsHumanError,
     ToolExecutionError,
@@ -49,6 +50,7 @@ __all__ = [
     "misfit",
     "refuse_set",
     "settle_failure",
+    "unwritable",
 ]
 
 
@@ -191,6 +193,13 @@ def is_own_cancellation() -> bool:
 def cancelled_inside() -> ToolExecutionError:
     """What a callee's own cancellation is told as: a failure that repeating does not mend."""
     return ToolExecutionError(current_wording().tool_cancelled)
+
+
+def unwritable(error: EncodingError, wording: Wording | None = None) -> str:
+    """The sentence that says why a value has no JSON form; `wording` as in `misfit`."""
+    wording = wording or current_wording()
+    template = wording.encodings.get(error.code)
+    return str(error) if template is None else template.format(**error.facts)
 
 
 def misfit(name: str, error: SchemaProblemError, wording: Wording | None = None) -> str:

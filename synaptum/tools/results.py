@@ -16,6 +16,7 @@ from synaptum import canonical
 from synaptum.errors import EncodingError
 from synaptum.schema.dump import to_plain
 from synaptum.schema.foreign import is_foreign_model
+from synaptum.tools.base import unwritable
 from synaptum.vocabulary import Audio, Document, Image, ResultPart, Text, ToolResult
 from synaptum.wording import current_wording
 
@@ -43,7 +44,7 @@ def result_of(call_id: str, name: str, value: Any) -> ToolResult:
         plain = to_plain(value)
         text = canonical.encode(plain)
     except EncodingError as error:
-        return _refused(call_id, name, type(value).__name__, str(error))
+        return _refused(call_id, name, type(value).__name__, unwritable(error))
     return ToolResult(call_id, (Text(text),), structured=plain)
 
 

@@ -76,8 +76,9 @@ def to_json(value: Any) -> Any:
         return {key: to_json(inner) for key, inner in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
         return [to_json(inner) for inner in value]
-    msg = f"A {type(value).__name__} is no vocabulary value and has no JSON form."
-    raise EncodingError(msg)
+    kind = type(value).__name__
+    msg = f"A {kind} is no vocabulary value and has no JSON form."
+    raise EncodingError(msg, "value", type=kind)
 
 
 def from_json(expected: Any, value: Any) -> Any:

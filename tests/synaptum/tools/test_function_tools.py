@@ -647,3 +647,49 @@ async def test_what_has_no_json_form_is_an_error_that_names_the_type(value, told
     assert result.is_error
     assert told in result.text
     assert "object at 0x" not in result.text
+
+
+class Model:
+    """As a Pydantic model that cannot serialise one of its members."""
+
+    @classmethod
+    def model_json_schema(cls):
+        return {}
+
+    @classmethod
+    def model_validate(cls, value):
+        return value
+
+    def model_dump(self, mode):
+        raise ValueError("un socket")
+
+
+DEEP = functools.reduce(lambda inner, _: [inner], range(300), 1)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({1: 2}, "La clave 1 en $ es de tipo int; en JSON los nombres son textos."),
+        ({"a": float("inf")}, "El número en $.a es inf, que no existe en JSON."),
+        ({"a": b"x"}, "El valor en $.a es de tipo bytes, que no existe en JSON."),
+        ({"a": {1, 2}}, "El valor en $.a es un conjunto, que no tiene orden"),
+        (DEEP, "El valor tiene más de 200 niveles de anidamiento en $[0][0]"),
+        (10**5000, "Un número tiene más cifras de las que se pueden escribir."),
+        ({"a": "\ud83d\ude00"}, "Un texto contiene por separado las dos mitades de un carácter"),
+        (Model(), "El Model en $ no da JSON: un socket"),
+    ],
+    ids=["key", "number", "type", "set", "deep", "digits", "halves", "model"],
+)
+async def test_why_a_value_cannot_be_shown_is_said_in_the_words_in_use(value, told):
+    @tool
+    def give() -> Any:
+        return value
+
+    with use_wording(SPANISH):
+        result = await give.invoke("c1", {})
+
+    assert result.is_error
+    assert told in result.text
+    assert "JSON form" not in result.text
