@@ -19,6 +19,7 @@ from yaml.events import (
     SequenceEndEvent,
     SequenceStartEvent,
     StreamEndEvent,
+    StreamStartEvent,
 )
 
 from pytest_synaptum.errors import FileFormatError
@@ -53,10 +54,17 @@ class _PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser
         yaml.parser.Parser.__init__(self)
 
 
-# PyYAML may have been built without libyaml: slower, and the same.
-_fast_parser: Callable[[str], _Parser] = getattr(
-    getattr(yaml, "cyaml", None), "CParser", _PythonParser
-)
+def _fastest() -> Callable[[str], _Parser]:
+    """The parser of libyaml, or PyYAML's own where it is not to be had: slower, and the same."""
+    parser: Callable[[str], _Parser] | None = getattr(getattr(yaml, "cyaml", None), "CParser", None)
+    # Where modules are imported anew in one process (pytester does), the C extension stays as
+    # it is, and gives events of the first import's classes: we would wait for their end forever.
+    if parser is None or type(parser("").get_event()) is not StreamStartEvent:
+        return _PythonParser
+    return parser
+
+
+_fast_parser: Final = _fastest()
 
 
 def load_file(path: Path, source: str | None = None) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import subprocess
+import sys
 import time
 
 import pytest
@@ -277,3 +279,31 @@ def test_the_layout_is_for_people():
 def test_what_json_has_no_form_for_is_refused_with_its_path(value, path):
     with pytest.raises(EncodingError, match=path):
         strict_yaml.dump(value)
+
+
+IMPORTED_ANEW = """
+import sys
+import yaml
+for name in [name for name in sys.modules if name.partition(".")[0] in {"yaml", "_yaml"}]:
+    del sys.modules[name]
+from pytest_synaptum import strict_yaml
+from pytest_synaptum.errors import FileFormatError
+assert strict_yaml.load("a: [1, x]", source="f") == {"a": [1, "x"]}
+try:
+    strict_yaml.load("a: [", source="f")
+except FileFormatError as error:
+    print(error)
+"""
+
+
+def test_a_yaml_that_was_imported_twice_in_one_process_is_read_all_the_same():
+    # As under pytester, which forgets what an inner run imported.
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED_ANEW],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.stdout.startswith("f, line 1: this is not YAML that we can read"), done.stderr
