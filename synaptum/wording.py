@@ -138,7 +138,7 @@ class EconomyWording:
         return (self.one_time if count == 1 else self.many_times).format(count=count)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Wording:
     """The sentences, by what they are for.
 
@@ -256,6 +256,10 @@ class Wording:
     part_wording: str
     economy: EconomyWording
     surfaces: SurfaceWording
+
+    def __repr__(self) -> str:
+        # By name: it is a default, and would fill every signature with all its sentences.
+        return f"<Wording {self.name!r}>"
 
 
 ENGLISH = Wording(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import string
 from collections.abc import Mapping
 
 import pytest
 
-from synaptum import ENGLISH, SPANISH
+from synaptum import ENGLISH, SPANISH, Agent
 
 
 def flat(value, path=""):
@@ -54,3 +55,8 @@ def test_a_sentence_has_the_same_blanks_and_is_translated(path):
 def test_a_wording_cannot_be_changed_in_place():
     with pytest.raises(dataclasses.FrozenInstanceError):
         ENGLISH.name = "other"
+
+
+def test_a_wording_shows_by_its_name():
+    assert repr(SPANISH) == "<Wording 'spanish'>"
+    assert len(str(inspect.signature(Agent))) < 1_000
