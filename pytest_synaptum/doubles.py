@@ -90,8 +90,6 @@ class ModelDouble:
         journalled: told of every step of the runs that `gateway()` serves.
 
     Attributes:
-        requests: every request, as it was when it came.
-        wire: the JSON body of each, as the reference adapter writes it.
         answers: what each was answered; None where no whole answer came.
     """
 
@@ -111,8 +109,8 @@ class ModelDouble:
             )
             raise ValueError(msg)
         self.clock = clock or FakeClock()
-        self.requests: list[Request] = []
-        self.wire: list[dict[str, Any]] = []
+        self._requests: list[bytes] = []
+        self._wire: list[bytes] = []
         self.answers: list[Response | None] = []
         self.misuse: list[str] = []
         self._tools = tuple(tools)
@@ -127,7 +125,18 @@ class ModelDouble:
         )
 
     def __repr__(self) -> str:
-        return f"ModelDouble({len(self.requests)} requests, {len(self.left)} turns left)"
+        return f"ModelDouble({len(self._requests)} requests, {len(self.left)} turns left)"
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """Every request, as it was when it came; nothing that is done to it changes it."""
+        # A request is frozen, and what it holds (schemas, provider options) is not.
+        return tuple(from_json(Request, canonical.loads(text)) for text in self._requests)
+
+    @property
+    def wire(self) -> tuple[dict[str, Any], ...]:
+        """The JSON body of each, as the reference adapter writes it; likewise."""
+        return tuple(canonical.loads(text) for text in self._wire)
 
     @property
     def left(self) -> tuple[Any, ...]:
@@ -204,10 +213,10 @@ class ModelDouble:
     def _keep(self, request: Request, *, stream: bool) -> int:
         """Keep a request, and lint it; its place."""
         # Copies: what the caller changes later must not change what was asked.
-        self.requests.append(from_json(Request, to_json(request)))
+        self._requests.append(canonical.wire_bytes(to_json(request)))
         provider = OpenAICompatible()
         body = provider.to_wire_stream(request) if stream else provider.to_wire(request)
-        self.wire.append(canonical.loads(canonical.wire_text(body)))
+        self._wire.append(canonical.wire_bytes(body))
         self.answers.append(None)
         findings = lint(body) if self._lint else []
         if findings:

@@ -58,6 +58,20 @@ async def test_what_was_asked_is_kept_as_it_was():
 
 
 @pytest.mark.asyncio
+async def test_what_is_done_to_a_kept_request_changes_nothing():
+    model = ModelDouble("ok")
+    await model.complete(ask(provider_options={"metadata": {"deep": [1]}}))
+
+    model.requests[0].provider_options["metadata"]["deep"].append(2)
+    model.wire[0]["messages"].clear()
+    with pytest.raises(AttributeError):
+        model.requests.append(ask())
+
+    assert model.requests[0].provider_options == {"metadata": {"deep": [1]}}
+    assert len(model.wire[0]["messages"]) == 1
+
+
+@pytest.mark.asyncio
 async def test_scripted_faults_are_the_real_errors():
     model = ModelDouble(fails(429, retry_after=2.0), drops(after=2), breaks(after=1))
 
