@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import time
 from collections import Counter
 from collections.abc import Callable, Collection
 from contextlib import closing
@@ -13,13 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from pytest_synaptum.resume import findings
-from pytest_synaptum.resume.boundaries import Boundary, Cell, cells, sampled
-from pytest_synaptum.resume.children import can_fork, refuse_kills, told_by
+from pytest_synaptum.resume.boundaries import Boundary, Cell, cells, sampled, stoppable
+from pytest_synaptum.resume.children import (
+    NotKilledError,
+    can_fork,
+    patience_s,
+    refuse_kills,
+    told_by,
+    written_in,
+)
 from pytest_synaptum.resume.fork_server import ForkServer
 from pytest_synaptum.resume.protocol import AnyAgent, Probe
 from pytest_synaptum.resume.report import Finding, ResumeReport
-from pytest_synaptum.resume.stops import KILLS, Gate, Stop, StoppedError
+from pytest_synaptum.resume.stops import KILLS, Gate, Stop, tells_of_stop
 from synaptum import canonical
+from synaptum.errors import ConfigurationError
 
 __all__ = ["check_any"]
 
@@ -29,6 +38,7 @@ class _Straight:
     journal: list[Any]
     output: Any
     probe: Probe
+    took_s: float
 
 
 class _Stopper:
@@ -51,6 +61,7 @@ class _Stopper:
         self._task = task
         self._straight = straight
         self._report = report
+        self._patience_s = patience_s(straight.took_s)
         self._server: ForkServer[tuple[Path, Probe]] | None = None
 
     def close(self) -> None:
@@ -59,7 +70,17 @@ class _Stopper:
 
     async def stopped(self, cell: Cell, place: Path) -> Finding | None:
         """Stop a run in an empty folder, resume it, and compare."""
-        where = str(cell)
+        where, limit_s = str(cell), 2 * self._patience_s
+        limit = asyncio.timeout(limit_s)
+        try:
+            async with limit:
+                return await self._stop_and_resume(where, cell, place)
+        except TimeoutError as error:
+            if limit.expired():
+                return findings.hung(where, limit_s)
+            return findings.raised(where, error)
+
+    async def _stop_and_resume(self, where: str, cell: Cell, place: Path) -> Finding | None:
         if cell.stop in KILLS:
             probe, finding = self._killed(cell, place)
         else:
@@ -67,9 +88,10 @@ class _Stopper:
         if finding is not None:
             return finding
         resumed = Probe(Gate())
-        agent = self._make(place)
         try:
+            agent = self._make(place)
             output = await agent.resume(resumed)
+            journal = list(await agent.journal())
         except Exception as error:
             return Finding(
                 check="end",
@@ -80,33 +102,41 @@ class _Stopper:
                 cause="what is on record at this boundary is not enough to go on from",
             )
         return _repeated(where, self._straight, probe, resumed, self._report) or _compare(
-            where, self._straight, list(await agent.journal()), output
+            where, self._straight, journal, output
         )
 
     def _killed(self, cell: Cell, place: Path) -> tuple[Probe, Finding | None]:
         if self._server is None:
-            self._server = ForkServer(self._live)
+            self._server = ForkServer(
+                self._live,
+                patience_s=self._patience_s,
+                orphaned=lambda: shutil.rmtree(place.parent, ignore_errors=True),
+            )
         number, log = cell.boundary.number, place / "child.log"
         probe = Probe(Gate(number, cell.stop))
         if cell.stop is Stop.KILLED_EFFECT:
             last_effect = self._straight.probe.happened.index(number)
             probe = Probe(Gate(), last_effect=last_effect)
         status = self._server.run((place, probe), log)
-        probe.adopt(log.read_bytes())
+        probe.adopt(written_in(log))
         probe.gate.writes = len(probe.names)
         if status == -9:
             return probe, None
-        return probe, findings.not_killed(str(cell), status, told_by(log))
+        return probe, findings.not_killed(str(cell), status, told_by(log), self._patience_s)
 
     async def _live(self, job: tuple[Path, Probe], log: int) -> None:
         place, probe = job
         probe.log = log
-        await self._make(place).start(self._task, probe)
+        output = await self._make(place).start(self._task, probe)
+        raise NotKilledError(repr(output))
 
     async def _ended(self, cell: Cell, place: Path) -> tuple[Probe, Finding | None]:
         probe = Probe(Gate(cell.boundary.number, cell.stop))
-        if await _until_stopped(self._make(place), self._task, probe):
-            return probe, None
+        try:
+            if await _until_stopped(self._make(place), self._task, probe):
+                return probe, None
+        except Exception as error:
+            return probe, findings.raised(str(cell), error)
         return probe, Finding(
             check="end",
             message="the run was stopped here, and went on",
@@ -132,6 +162,12 @@ async def check_any(
     report = ResumeReport()
     straight = await _straight(make, task, _sub(folder, "straight"))
     report.boundaries = _boundaries(straight.probe)
+    if not report.boundaries:
+        msg = (
+            "The adapter told its probe of no write, so there is nothing to stop: call"
+            " probe.before_write() and probe.after_write() around every durable write."
+        )
+        raise ConfigurationError(msg)
     again = await _straight(make, task, _sub(folder, "again"))
     where = "the same run again, not stopped"
     finding = _compare(where, straight, again.journal, again.output)
@@ -144,8 +180,12 @@ async def check_any(
             refuse_kills()
         wanted -= KILLS
         report.notes.append("no process was killed: this system has no fork")
+    boundaries = stoppable(report.boundaries, wanted)
+    numbers = sampled(boundaries, sample)
+    if len(numbers) < len(boundaries):
+        report.notes.append(f"sampled: {len(numbers)} of {len(boundaries)} boundaries")
     with closing(_Stopper(make, task, straight, report)) as stopper:
-        for cell in cells(report.boundaries, wanted, sampled(report.boundaries, sample)):
+        for cell in cells(boundaries, wanted, numbers):
             report.cells.append(cell)
             place = _sub(folder, f"{cell.boundary.number}-{cell.stop.name}")
             finding = await stopper.stopped(cell, place)
@@ -162,28 +202,43 @@ def _sub(folder: Path, name: str) -> Path:
 
 
 def _boundaries(probe: Probe) -> list[Boundary]:
-    """The writes; before one of them an effect may have happened."""
-    return [
+    """The writes; before one of them an effect may have happened, or behind the last."""
+    writes = [
         Boundary(number, "run", name, is_effect=number in probe.happened)
         for number, name in enumerate(probe.names)
     ]
+    count = len(writes)
+    if writes and count in probe.happened:
+        writes.append(Boundary(count, "run", "(the end)", is_effect=True, is_write=False))
+    return writes
 
 
 async def _straight(make: Callable[[Path], AnyAgent], task: Any, place: Path) -> _Straight:
     probe = Probe(Gate())
     agent = make(place)
+    lacks = [name for name in ("start", "resume", "journal") if not hasattr(agent, name)]
+    if lacks:
+        msg = (
+            f"agent={make!r} made a {type(agent).__name__}, which has no {lacks[0]}(): a function"
+            " of a folder makes an AnyAgent, and one that makes an Agent of synaptum takes nothing."
+        )
+        raise TypeError(msg)
+    started = time.monotonic()
     output = await agent.start(task, probe)
-    return _Straight(list(await agent.journal()), output, probe)
+    took_s = time.monotonic() - started
+    return _Straight(list(await agent.journal()), output, probe, took_s)
 
 
 async def _until_stopped(agent: AnyAgent, task: Any, probe: Probe) -> bool:
     running = asyncio.ensure_future(_start(agent, task, probe))
     try:
         await running
-    except StoppedError:
-        return True
     except asyncio.CancelledError:
         if running.cancelled() and probe.gate.stop is Stop.CANCELLED:
+            return True
+        raise
+    except Exception as error:
+        if tells_of_stop(error):
             return True
         raise
     return False
@@ -198,27 +253,57 @@ def _repeated(
 ) -> Finding | None:
     """What was done again that was done before: allowed where no write has told of it."""
     known = stopped.gate.writes
-    allowed = Counter(text for _, text in straight.probe.asks)
     for kind in ("effects", "asks"):
         before: list[tuple[int, str]] = getattr(stopped, kind)
-        again = Counter(text for _, text in getattr(resumed, kind))
+        done = Counter(text for _, text in [*before, *getattr(resumed, kind)])
         whole = Counter(text for _, text in getattr(straight.probe, kind))
-        for writes, text in before:
-            if again[text] + sum(text == one for _, one in before) <= whole[text]:
-                continue
-            if kind == "asks" and writes >= known:
-                report.asked_again += 1
-                continue
-            return _done_twice(where, kind, text)
-    strange = Counter(text for _, text in resumed.asks) - allowed
-    if strange:
-        recorded = [json.loads(text) for _, text in straight.probe.asks]
-        came = json.loads(next(iter(strange)))
-        place = min(len(stopped.asks), len(recorded) - 1)
-        return findings.difference(
-            "request", "the model is asked something else", where, recorded[place], came
-        )
+        unrecorded = Counter(text for writes, text in before if writes >= known)
+        for text, times in done.items():
+            if text not in whole:
+                return _strange(where, kind, text, straight, len(stopped.asks))
+            again = times - whole[text]
+            if kind == "asks" and again <= unrecorded[text]:
+                report.asked_again += max(0, again)
+            elif again > 0:
+                return _done_twice(where, kind, text)
+        for text, times in whole.items():
+            if kind == "effects" and done[text] < times:
+                return _never_done(where, text)
     return None
+
+
+def _strange(where: str, kind: str, text: str, straight: _Straight, asked: int) -> Finding:
+    came = json.loads(text)
+    if kind == "effects" or not straight.probe.asks:
+        is_effect = kind == "effects"
+        return Finding(
+            check="effect" if is_effect else "request",
+            message=f"the tool {came[0]!r} takes effect as it did not in the straight run"
+            if is_effect
+            else "the model is asked, and the straight run never asked it",
+            where=where,
+            step=came[0] if is_effect else "",
+            recorded="no such effect" if is_effect else "no question",
+            came=canonical.encode(came[1] if is_effect else came),
+            cause="changed code or hidden state: the run took another way",
+        )
+    recorded = json.loads(straight.probe.asks[min(asked, len(straight.probe.asks) - 1)][1])
+    return findings.difference(
+        "request", "the model is asked something else", where, recorded, came
+    )
+
+
+def _never_done(where: str, text: str) -> Finding:
+    name, arguments = json.loads(text)
+    return Finding(
+        check="effect",
+        message=f"the tool {name!r} never took effect",
+        where=where,
+        step=name,
+        recorded=f"an effect, with {canonical.encode(arguments)}",
+        came="none, before the stop or after it",
+        cause="what is on record says that the effect was begun, and it is taken for done",
+    )
 
 
 def _done_twice(where: str, kind: str, text: str) -> Finding:

@@ -9,6 +9,7 @@ from typing import Any
 from pytest_synaptum.resume.boundaries import Boundary
 from pytest_synaptum.resume.passage import End
 from pytest_synaptum.resume.requests import Texts, stored_form
+from pytest_synaptum.resume.stores import loaded
 from pytest_synaptum.resume.tape import Tape
 from pytest_synaptum.resume.world import World
 from synaptum.journal.store import Checkpointer
@@ -25,10 +26,13 @@ Key = tuple[str, str, str]
 
 
 async def read_journals(store: Checkpointer, world: World, runs: Iterable[str]) -> Journals:
-    """The journals of `runs` as the store gives them back. Raises `JournalError`."""
+    """The journals of `runs` as the store gives them back.
+
+    Raises: `JournalError`, or `StoreFailedError`.
+    """
     journals = {}
     for run in runs:
-        journals[run] = (await store.load(world.id_of(run))).events
+        journals[run] = (await loaded(store, world.id_of(run))).events
     return journals
 
 

@@ -10,8 +10,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pytest_synaptum.resume.stops import Stop
+from synaptum.errors import ConfigurationError
 
-__all__ = ["Boundary", "Cell", "cells", "sampled"]
+__all__ = ["Boundary", "Cell", "cells", "sampled", "stoppable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class Boundary:
         is_yielded: whether the agent's caller sees it at once (a sub-agent's are not).
         is_answer: whether it completes a call of the model that was begun by the write before.
         is_effect: whether it completes a call of a tool that was carried out.
+        is_write: whether it is a write at all, and not the end of a run that has an effect
+            behind its last write.
     """
 
     number: int
@@ -33,6 +36,7 @@ class Boundary:
     is_yielded: bool = True
     is_answer: bool = False
     is_effect: bool = False
+    is_write: bool = True
 
     @property
     def name(self) -> str:
@@ -75,7 +79,25 @@ def _can_differ(boundary: Boundary, stop: Stop) -> bool:
         return boundary.is_yielded and boundary.is_answer
     if stop is Stop.KILLED_EFFECT:
         return boundary.is_effect
-    return True
+    return boundary.is_write
+
+
+def stoppable(boundaries: Sequence[Boundary], stops: Collection[Stop]) -> list[Boundary]:
+    """The boundaries at which a run can be stopped in one of these ways.
+
+    Raises:
+        ConfigurationError: there is none, so that a check would be green for looking at nothing.
+    """
+    found = [one for one in boundaries if any(_can_differ(one, stop) for stop in stops)]
+    if found:
+        return found
+    names = ", ".join(f"Stop.{stop.name}" for stop in Stop if stop in stops) or "none"
+    msg = (
+        f"Nothing in this run of {len(boundaries)} writes can be stopped in the ways that are left"
+        f" of stops= ({names}): IN_STREAM needs stream=True, KILLED_EFFECT a tool that is carried"
+        " out, ENDED and IN_STREAM an agent of synaptum's own. Leave stops= out for all kinds."
+    )
+    raise ConfigurationError(msg)
 
 
 def sampled(boundaries: Sequence[Boundary], limit: int | None) -> set[int]:

@@ -8,18 +8,19 @@ the one before was killed.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
 from pytest_synaptum.resume import judge
 from pytest_synaptum.resume.baseline import Key
 from pytest_synaptum.resume.boundaries import Cell
+from pytest_synaptum.resume.fork_server import ServerEndedError
 from pytest_synaptum.resume.passage import End, passage
-from pytest_synaptum.resume.runner import NOT_WRITTEN, SAME_PROCESS, Place, Runner, answered_in
+from pytest_synaptum.resume.runner import SAME_PROCESS, Place, Runner, answered_in, on_record
 from pytest_synaptum.resume.stops import KILLS, Gate
 from pytest_synaptum.resume.stores import GatedStore, close_store
 from pytest_synaptum.resume.tape import ReplayingGateway
-from synaptum.errors import JournalError
 
 __all__ = ["Chain"]
 
@@ -36,19 +37,29 @@ class Chain:
         self._runner = runner
         self._links = links
         self._place: Place = runner.new()
-        self._inner = runner.setup.gateway()
-        self._agent = runner.setup.agent()
+        self._inner: Any = None
+        self._agent: Any = None
         self._store: Any = None
 
     async def holds(self) -> bool:
         """Whether the run ends as the straight one; says nothing of where it does not."""
         try:
-            for day, cell in enumerate(self._links):
-                if not await self._link(cell, day):
-                    return False
-            return await self._end()
-        except JournalError:
+            return await self._holds()
+        except ServerEndedError:
+            raise
+        except Exception:
             return False
+
+    async def _holds(self) -> bool:
+        self._inner = self._runner.setup.gateway()
+        self._agent = self._runner.setup.agent()
+        try:
+            for day, cell in enumerate(self._links):
+                async with asyncio.timeout(self._runner.patience_s):
+                    if not await self._link(cell, day):
+                        return False
+            async with asyncio.timeout(self._runner.patience_s):
+                return await self._end()
         finally:
             await self._close()
 
@@ -89,8 +100,7 @@ class Chain:
         world, folder = self._place.world, self._place.folder
         log = self._place.log(day)
         status = self._runner.killer.killed(world, folder, self._gate(cell), log, day)
-        on_record = cell.boundary.number + (cell.stop not in NOT_WRITTEN)
-        return status == -9 and len(world.acknowledged) == on_record
+        return status == -9 and len(world.acknowledged) == on_record(cell)
 
     def _is_well(self, cell: Cell, store: GatedStore, asked: int, written: list[Key]) -> bool:
         """What can be told at a link: what was read, what was asked for again.

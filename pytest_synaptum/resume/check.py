@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_synaptum.resume.baseline import boundaries_of
-from pytest_synaptum.resume.boundaries import cells, sampled
+from pytest_synaptum.resume.boundaries import cells, sampled, stoppable
 from pytest_synaptum.resume.chain import Chain
 from pytest_synaptum.resume.children import can_fork, refuse_kills
 from pytest_synaptum.resume.passage import Setup
@@ -54,22 +54,31 @@ class Checker:
     async def run(self, *, stops: Collection[Stop] | None, sample: int | None) -> ResumeReport:
         """Check everything that `stops` and `sample` ask for.
 
-        Raises: whatever the straight run raises that is no end of a run.
+        Raises:
+            ConfigurationError: there is nothing to stop.
+            Exception: whatever the straight run raises that is no end of a run.
         """
         self._add(await self.runner.straight())
         self.report.boundaries = boundaries_of(self.runner.baseline)
+        if not self.report.boundaries:
+            msg = (
+                f"The run wrote nothing to its journal ({self.runner.baseline.end}), so there is"
+                " nothing to stop: let it begin."
+            )
+            raise ConfigurationError(msg)
         if self.report.ok:
             self._add(await self.runner.repeat())
         if not self.report.ok:
             return self.report
         with repeating():
             self._add(await self.runner.another_configuration())
-            with closing(self.runner.killer):
-                await self._stops(self._wanted(stops), sample)
+            if stops is None or len(stops):
+                with closing(self.runner.killer):
+                    await self._stops(self._wanted(stops), sample)
         return self.report
 
     async def _stops(self, wanted: set[Stop], sample: int | None) -> None:
-        boundaries = self.report.boundaries
+        boundaries = stoppable(self.report.boundaries, wanted)
         everything = cells(boundaries, wanted, sampled(boundaries, None))
         if sample is None and len(boundaries) > LONG:
             for stop in Stop:

@@ -1,7 +1,7 @@
 """What a fresh process does: `python -m pytest_synaptum.resume.elsewhere JOB`.
 
 It reads a job that `perturb` wrote, runs the task from the start and from boundaries, and
-prints the first thing that differs, as JSON. Nothing of the user's is imported before the
+writes down the first thing that differs, as JSON. Nothing of the user's is imported before the
 locale and the clock are set.
 """
 
@@ -30,7 +30,8 @@ def main(job_file: str) -> int:
 
         shift_clock(job["later_s"])
     finding = asyncio.run(_do(job))
-    sys.stdout.write(json.dumps({"finding": finding}))
+    # Into a file: what the user's code prints is its own.
+    Path(job["finding"]).write_text(json.dumps({"finding": finding}), encoding="ascii")
     return 0
 
 
@@ -47,7 +48,7 @@ async def _do(job: dict[str, Any]) -> dict[str, Any] | None:
     setup = Setup(
         agent=make_agent,
         task=load_task(job["task"]),
-        gateway=gateway_factory(gateway, _nobody, make_agent),
+        gateway=gateway_factory(gateway, _Nobody(), make_agent),
         open_store=lambda folder: MemoryCheckpointer(),
         is_streamed=job["is_streamed"],
         decide=decide,
@@ -90,9 +91,20 @@ async def _resumed(setup: Any, baseline: Any, writes: int) -> dict[str, Any] | N
     return {**{name: getattr(finding, name) for name in names}, "lines": list(finding.lines)}
 
 
-async def _nobody(*_: object) -> Any:
-    msg = "The model is not asked here."
-    raise AssertionError(msg)
+class _Nobody:
+    """Stands where the model stood; what a gateway may be made of, and never asked."""
+
+    async def __call__(self, *_: object) -> Any:
+        msg = "The model is not asked here."
+        raise AssertionError(msg)
+
+    complete = stream = __call__
+
+    def gateway(self, tools: Any = (), policy: Any = None) -> Any:
+        """As every model of this package has it."""
+        from synaptum.gateway.local import LocalGateway
+
+        return LocalGateway(model=self, stream=self.stream, tools=tools, policy=policy)
 
 
 if __name__ == "__main__":

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import signal
+import traceback
 from dataclasses import replace
 from typing import Any, Final
 
 from pytest_synaptum.golden.paths import show_path
-from pytest_synaptum.resume import children
 from pytest_synaptum.resume.boundaries import Cell
 from pytest_synaptum.resume.causes import cause_of
 from pytest_synaptum.resume.passage import End
@@ -15,7 +15,16 @@ from pytest_synaptum.resume.report import Finding
 from pytest_synaptum.resume.stops import KILLS
 from pytest_synaptum.resume.world import World
 
-__all__ = ["at", "difference", "not_killed", "not_stopped", "store_failed"]
+__all__ = [
+    "at",
+    "difference",
+    "hung",
+    "killed_elsewhere",
+    "not_killed",
+    "not_stopped",
+    "raised",
+    "store_failed",
+]
 
 STATE_LOST: Final = (
     "a tool that keeps in memory what must outlive the process: keep it outside of it"
@@ -70,11 +79,14 @@ def not_stopped(where: str, world: World, end: End) -> Finding:
     )
 
 
-def not_killed(where: str, status: int, told: str) -> Finding:
-    """A child was to die at the boundary, and did not come to it."""
+def not_killed(where: str, status: int, told: str, patience_s: float) -> Finding:
+    """A child was to die at the boundary, and did not come to it.
+
+    In: its exit code, its traceback if it left one, and how long it was waited for.
+    """
     last = told.strip().splitlines()[-1] if told.strip() else f"exit code {status}"
     if status == -signal.SIGALRM:
-        last = f"no end after {children.PATIENCE_S} seconds"
+        last = _no_end(patience_s)
     return Finding(
         check="end",
         message="the run did not come to this boundary in a process of its own",
@@ -86,6 +98,56 @@ def not_killed(where: str, status: int, told: str) -> Finding:
     )
 
 
+def killed_elsewhere(where: str) -> Finding:
+    """A child was killed, but not by the check."""
+    return Finding(
+        check="end",
+        message="the process was killed before it came to this boundary",
+        where=where,
+        recorded="killed by SIGKILL at the boundary",
+        came="killed by SIGKILL elsewhere",
+        cause="something else killed it: a lack of memory, or the agent itself",
+    )
+
+
+def raised(where: str, error: Exception) -> Finding:
+    """A run raised what is no end of a run; the straight one did not."""
+    return Finding(
+        check="end",
+        message="the run raises what the straight run did not",
+        where=where,
+        recorded="a run that ends as the straight one",
+        came=_named(error),
+        cause="changed code or hidden state: what this run began with was another thing",
+        lines=tuple(_told(error)),
+    )
+
+
+def hung(where: str, patience_s: float) -> Finding:
+    """A run did not come to its end."""
+    return Finding(
+        check="end",
+        message="the run hangs",
+        where=where,
+        recorded="a run that ends as the straight one",
+        came=_no_end(patience_s),
+        cause="something that is waited for and does not come after the stop: a lock that nobody"
+        " lets go of, an answer that is not asked for again",
+    )
+
+
+def _no_end(patience_s: float) -> str:
+    return f"no end after {patience_s:.0f} seconds"
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _told(error: Exception) -> list[str]:
+    return "".join(traceback.format_exception(error)).splitlines()
+
+
 def store_failed(where: str, error: Exception) -> Finding:
     """The store cannot be used after the stop."""
     return Finding(
@@ -93,8 +155,9 @@ def store_failed(where: str, error: Exception) -> Finding:
         message="the store cannot be read or written after the stop",
         where=where,
         recorded="a journal that can be loaded",
-        came=f"{type(error).__name__}: {error}",
+        came=_named(error),
         cause="the store: what it leaves behind when a run is stopped here",
+        lines=tuple(_told(error)),
     )
 
 

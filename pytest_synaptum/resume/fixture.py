@@ -18,7 +18,15 @@ import pytest
 
 from pytest_synaptum.resume.any_agent import check_any
 from pytest_synaptum.resume.check import Checker
-from pytest_synaptum.resume.given import agent_factory, allow, check_extent, gateway_factory
+from pytest_synaptum.resume.given import (
+    agent_factory,
+    allow,
+    check_extent,
+    gateway_factory,
+    imported,
+    is_reference,
+    refuse_settings,
+)
 from pytest_synaptum.resume.passage import Setup
 from pytest_synaptum.resume.perturb import perturbed
 from pytest_synaptum.resume.protocol import is_any_agent
@@ -50,8 +58,8 @@ async def check_resume(
     """Run once straight, then stop at every boundary in every way, resume, and compare.
 
     Args:
-        agent: an `Agent`, a function that makes one, `module:function`, or a function of a
-            folder that makes an `AnyAgent` (another framework's).
+        agent: an `Agent`, a function that makes one, or a function of a folder that makes an
+            `AnyAgent` (another framework's); each of them as `module:name` too.
         task: what the agent is asked.
         gateway: a function that makes the gateway, from nothing or from `model`;
             `module:function` too. Without it the model answers and the agent's own tools run.
@@ -71,9 +79,13 @@ async def check_resume(
         Exception: what the straight run raised, where that is no end of a run.
     """
     check_extent(stops, sample, perturb)
+    given = imported(agent) if is_reference(agent) else agent
     with workplace() as folder:
-        if is_any_agent(agent):
-            return await check_any(agent, task, folder, stops=stops, sample=sample)
+        if is_any_agent(given):
+            ours = {"gateway": gateway, "model": model, "checkpointer": checkpointer}
+            ours |= {"stream": stream, "decide": decide, "perturb": perturb}
+            refuse_settings(agent, ours)
+            return await check_any(given, task, folder, stops=stops, sample=sample)
         make_agent = agent_factory(agent)
         setup = Setup(
             agent=make_agent,
@@ -105,8 +117,18 @@ class ResumeCheck:
         return self._judged(await check_resume(agent, task, **settings))
 
     def run(self, agent: Any, task: Any = None, **settings: Any) -> ResumeReport:
-        """Check from a plain function. The report that is returned is true."""
+        """Check from a plain function. The report that is returned is true.
+
+        Raises:
+            RuntimeError: an event loop is running here.
+        """
         __tracebackhide__ = True
+        if _is_in_loop():
+            msg = (
+                "resume_check.run(...) is for plain functions, and this is called from a coroutine:"
+                " write `await resume_check(...)`."
+            )
+            raise RuntimeError(msg)
         return self._judged(asyncio.run(check_resume(agent, task, **settings)))
 
     def _judged(self, report: ResumeReport) -> ResumeReport:
@@ -115,3 +137,11 @@ class ResumeCheck:
         if not report.ok:
             pytest.fail(report.text(), pytrace=False)
         return report
+
+
+def _is_in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -5,28 +5,40 @@ writes to is copied again, and it may have threads. The server does nothing but 
 ahead, which waits for its job: the fork itself happens while the parent works. Server and
 children have the test's memory as it was when the server started, so closures and fixtures
 work in them; what a job needs beyond that is pickled.
+
+Server, children and what these start are one process group, which ends with the server: a
+killed child leaves what it started behind, and nothing of it may outlive the check.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import gc
 import os
 import pickle
+import select
 import signal
 import socket
 from collections.abc import Awaitable, Callable
 from io import BufferedIOBase
 from pathlib import Path
-from typing import Final, Generic, NoReturn, Self, TypeVar, cast
+from typing import Any, Final, Generic, NoReturn, Self, TypeVar, cast
 
 from pytest_synaptum.resume.children import fork, live, wait_for_child
 
-__all__ = ["ForkServer"]
+__all__ = ["ForkServer", "ServerEndedError"]
 
 Job = TypeVar("Job")
 
 #: The exit code of a child that found no job for it.
 _NO_JOB: Final = 113
+#: Milliseconds between two looks at whether the test was cancelled meanwhile.
+_GLANCE_MS: Final = 100
+
+
+class ServerEndedError(RuntimeError):
+    """The process that forks is gone, so that nothing can be killed."""
 
 
 class ForkServer(Generic[Job]):
@@ -37,17 +49,33 @@ class ForkServer(Generic[Job]):
 
     Args:
         work: does a job; it is given a descriptor to write to besides.
+        patience_s: seconds after which a child that hangs ends itself.
+        orphaned: called in the server where its parent went without closing it (a CI runner
+            that ends a job): the last chance to tidy up.
     """
 
-    def __init__(self, work: Callable[[Job, int], Awaitable[object]]) -> None:
+    def __init__(
+        self,
+        work: Callable[[Job, int], Awaitable[object]],
+        *,
+        patience_s: float,
+        orphaned: Callable[[], object] = lambda: None,
+    ) -> None:
         pair = socket.socketpair()
         self._stream, its = (end.makefile("rwb") for end in pair)
+        self._line = pair[0].fileno()
         for end in pair:
             end.close()  # the streams keep them open
         self._pid = fork()
         if self._pid == 0:
             self._stream.close()
-            _serve(work, its)
+
+            def do(job: Job, log: Path) -> NoReturn:
+                live(lambda descriptor: work(job, descriptor), log, patience_s)
+
+            _serve(do, its, orphaned)
+        with contextlib.suppress(OSError):  # it may have done so itself
+            os.setpgid(self._pid, self._pid)
         its.close()
 
     def run(self, job: Job, log: Path) -> int:
@@ -56,23 +84,39 @@ class ForkServer(Generic[Job]):
         Out: what `run_in_child` gives, and leaves in `log`.
 
         Raises:
-            RuntimeError: the server itself is gone.
+            ServerEndedError: the server itself is gone.
+            CancelledError: the task was cancelled meanwhile, as by Ctrl-C.
         """
         try:
             _send(self._stream, (job, log))
+            self._wait()
             return cast("int", pickle.load(self._stream))
         except (EOFError, ConnectionError) as error:
             msg = (
                 "The process that forks the processes to be killed has itself ended: something"
                 " else killed it (a lack of memory, perhaps). Run the test again."
             )
-            raise RuntimeError(msg) from error
+            raise ServerEndedError(msg) from error
+
+    def _wait(self) -> None:
+        """Until there is an answer. The loop does not run here, so nobody else could cancel."""
+        task = asyncio.current_task()
+        answer = select.poll()
+        answer.register(self._line, select.POLLIN)
+        while not answer.poll(_GLANCE_MS):
+            if task is not None and task.cancelling():
+                raise asyncio.CancelledError
 
     def close(self) -> None:
-        """Let the server end, and wait for that. Twice is once."""
-        if not self._stream.closed:
+        """End the server and what is left of its children. Twice is once."""
+        if self._stream.closed:
+            return
+        # Not by hanging up: any process that the test forked meanwhile holds the line too.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._pid, signal.SIGKILL)
+        wait_for_child(self._pid)
+        with contextlib.suppress(OSError):  # what was not sent yet has nobody to read it
             self._stream.close()
-            wait_for_child(self._pid)
 
     def __enter__(self) -> Self:
         return self
@@ -81,32 +125,40 @@ class ForkServer(Generic[Job]):
         self.close()
 
 
-def _serve(work: Callable[[Job, int], Awaitable[object]], stream: BufferedIOBase) -> NoReturn:
-    """The server's whole life: until its parent hangs up, or is gone."""
+def _serve(
+    do: Callable[[Any, Path], NoReturn], stream: BufferedIOBase, orphaned: Callable[[], object]
+) -> NoReturn:
+    """The server's whole life: until its parent ends it, or is gone."""
     try:
+        # A group of its own: Ctrl-C is the parent's, who ends this one then.
+        os.setpgid(0, 0)
+        for stopping in (signal.SIGTTIN, signal.SIGTTOU):
+            signal.signal(stopping, signal.SIG_IGN)  # a group in the background may not read
         gc.freeze()  # a collection would touch, and so copy, every page of the parent
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, who hangs up then
         while True:
             child = fork()
             if child == 0:
-                _do_one(work, stream)
+                _do_one(do, stream)
             status = wait_for_child(child)
             if status == _NO_JOB:
                 break
             _send(stream, status)
     finally:
-        os._exit(0)
+        try:
+            orphaned()
+        finally:
+            os.killpg(0, signal.SIGKILL)
+            os._exit(0)
 
 
-def _do_one(work: Callable[[Job, int], Awaitable[object]], stream: BufferedIOBase) -> NoReturn:
+def _do_one(do: Callable[[Any, Path], NoReturn], stream: BufferedIOBase) -> NoReturn:
     """A child's whole life."""
     try:
         job, log = pickle.load(stream)
     except (EOFError, ConnectionError):
         os._exit(_NO_JOB)
     stream.close()  # were the server to die now, its parent would see that
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    live(lambda descriptor: work(job, descriptor), log)
+    do(job, log)
 
 
 def _send(stream: BufferedIOBase, value: object) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "gateway_factory",
     "imported",
     "is_reference",
+    "refuse_settings",
 ]
 
 
@@ -78,6 +79,26 @@ def check_extent(stops: Any, sample: Any, perturb: bool) -> None:
         if sample < 1:
             msg = f"sample={sample}: at least one boundary is looked at; leave it out for all."
             raise ValueError(msg)
+
+
+def refuse_settings(agent: Any, settings: dict[str, Any]) -> None:
+    """Refuse, for an agent of another framework, what only an agent of synaptum's has.
+
+    In: by name, what was given of these settings; None, False and `allow` are nothing given.
+
+    Raises:
+        TypeError: there is something, which would have been left out of the check unseen.
+    """
+    given = [name for name, value in settings.items() if value not in (None, False, allow)]
+    if not given:
+        return
+    told = ", ".join(f"{name}=" for name in given)
+    msg = (
+        f"agent={agent!r} takes a folder, so it makes an agent of another framework, which is"
+        f" checked without {told}: its model and its store are its own. A function that makes an"
+        " Agent of synaptum takes nothing."
+    )
+    raise TypeError(msg)
 
 
 def agent_factory(given: Any) -> Callable[[], Any]:

@@ -19,7 +19,12 @@ from pytest_synaptum.resume.requests import RequestComparer
 from pytest_synaptum.resume.scripts import is_script
 from pytest_synaptum.resume.world import Stray, World
 from synaptum import canonical
-from synaptum.errors import ConfigurationError, JournalDivergedError, UncertainEffect
+from synaptum.errors import (
+    ConfigurationError,
+    JournalDivergedError,
+    JournalError,
+    UncertainEffect,
+)
 from synaptum.vocabulary import FinalStep, Step, ToolStep
 from synaptum.vocabulary.codec import to_json
 
@@ -329,6 +334,8 @@ def ended_alike(where: str, baseline: Baseline, end: End, world: World) -> Findi
         cause = f"changed code: the agent is not the one that began the run ({came})"
     elif isinstance(end.error, JournalDivergedError):
         cause = "the conversation rebuilt from the journal is another one: " + cause
+    elif isinstance(end.error, JournalError):
+        cause = "the store: what it leaves behind when a run is stopped here"
     elif isinstance(end.error, UncertainEffect):
         cause = "the run stays at a call although it was settled"
     return Finding(

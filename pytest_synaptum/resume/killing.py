@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_synaptum.resume.baseline import Baseline
+from pytest_synaptum.resume.children import NotKilledError, written_in
 from pytest_synaptum.resume.fork_server import ForkServer
 from pytest_synaptum.resume.passage import Setup, passage
 from pytest_synaptum.resume.stops import Gate
@@ -33,11 +35,15 @@ class Killer:
     Args:
         setup: what is checked.
         baseline: the straight run, which answers.
+        folder: of the check; removed where the test's process is gone before it could.
+        patience_s: seconds that a passage may take.
     """
 
-    def __init__(self, setup: Setup, baseline: Baseline) -> None:
+    def __init__(self, setup: Setup, baseline: Baseline, folder: Path, patience_s: float) -> None:
         self._setup = setup
         self._baseline = baseline
+        self._folder = folder
+        self._patience_s = patience_s
         self._server: ForkServer[_Life] | None = None
 
     def killed(self, world: World, folder: Path, gate: Gate, log: Path, day: int = 0) -> int:
@@ -47,9 +53,13 @@ class Killer:
         in `log`, and in `world`.
         """
         if self._server is None:
-            self._server = ForkServer(self._live)
+            self._server = ForkServer(
+                self._live,
+                patience_s=self._patience_s,
+                orphaned=lambda: shutil.rmtree(self._folder, ignore_errors=True),
+            )
         status = self._server.run(_Life(world, folder, gate, day), log)
-        world.adopt(log.read_bytes())
+        world.adopt(written_in(log))
         return status
 
     def close(self) -> None:
@@ -64,4 +74,7 @@ class Killer:
             store = setup.open_store(life.folder)
         gated = GatedStore(store, gate, world.wrote)
         gateway = ReplayingGateway(setup.gateway(), world, gate, baseline.tape)
-        await passage(setup, world, gated, gateway, gate, day=life.day, settle=baseline.settled)
+        end = await passage(
+            setup, world, gated, gateway, gate, day=life.day, settle=baseline.settled
+        )
+        raise NotKilledError(str(end))

@@ -139,7 +139,13 @@ async def _rounds(
         if last is None:
             return End("stopped")
         if isinstance(last, ApprovalStep) and last.phase is Phase.ATTEMPTED:
-            await session.decide(last.step_id, setup.decide(last))
+            decision: object = setup.decide(last)  # the user's function
+            if not isinstance(decision, Decision):
+                msg = (
+                    f"decide= gave a {type(decision).__name__}: a plain function gives a Decision."
+                )
+                raise TypeError(msg)
+            await session.decide(last.step_id, decision)
         elif isinstance(last, FinalStep):
             return End("final")
         else:

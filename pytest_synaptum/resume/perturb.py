@@ -70,19 +70,33 @@ def _run_all(
     batch: Sequence[Surroundings], job: dict[str, Any], folder: Path, start: int
 ) -> list[dict[str, Any]]:
     """Run the processes of a batch at the same time; what each of them says."""
-    running = [_start(one, job, folder, start + number) for number, one in enumerate(batch)]
+    running = []
     answers = []
-    for one, process in zip(batch, running, strict=True):
-        try:
-            out, error = process.communicate(timeout=_PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            out, error = process.communicate()
-        if process.returncode == 0:
-            answers.append(loads(out))
-        else:
-            answers.append({"finding": _failed(one, process.returncode, error)})
+    try:
+        for number, one in enumerate(batch):
+            running.append(_start(one, job, folder, start + number))
+        for number, process in enumerate(running):
+            try:
+                error = process.communicate(timeout=_PATIENCE_S)[1]
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+                error = f"no end after {_PATIENCE_S} seconds".encode()
+            found = _finding_file(folder, start + number)
+            if process.returncode == 0 and found.exists():
+                answers.append(loads(found.read_bytes()))
+            else:
+                answers.append({"finding": _failed(process.returncode, error)})
+    finally:
+        for process in running:  # one that was not waited for: Ctrl-C
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
     return answers
+
+
+def _finding_file(folder: Path, number: int) -> Path:
+    return folder / f"finding-{number}.json"
 
 
 def _start(
@@ -94,7 +108,16 @@ def _start(
     places = job["boundaries"]
     turned = [*places[number % len(places) :], *places[: number % len(places)]] if places else []
     file = folder / f"job-{number}.json"
-    text = dumps({**job, "boundaries": turned, "later_s": one.later_s, "folder": str(folder)})
+    found = str(_finding_file(folder, number))
+    text = dumps(
+        {
+            **job,
+            "boundaries": turned,
+            "later_s": one.later_s,
+            "folder": str(folder),
+            "finding": found,
+        }
+    )
     file.write_text(text, encoding="ascii")
     kept = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     return subprocess.Popen(
@@ -107,12 +130,12 @@ def _start(
             **one.environment,
         },
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
 
 
-def _failed(one: Surroundings, status: int, error: bytes) -> dict[str, Any]:
+def _failed(status: int, error: bytes) -> dict[str, Any]:
     lines = error.decode("utf-8", "replace").strip().splitlines()
     return {
         "check": "end",

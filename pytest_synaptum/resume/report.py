@@ -22,6 +22,8 @@ REPORT_FORMAT: Final = "resume-report/1"
 
 #: Findings that are printed whole; the table says where the others are.
 _SHOWN: Final = 3
+#: Lines of a traceback that are printed.
+_TRACEBACK: Final = 12
 #: Rows of a table that is printed; a longer one shows the boundaries that failed.
 _ROWS: Final = 60
 
@@ -41,7 +43,7 @@ class Finding:
         recorded: what the straight run has there, as it is printed.
         came: what this run has there.
         cause: the likely cause.
-        lines: the difference by path, for people.
+        lines: the difference by path, for people; or a traceback.
     """
 
     check: str
@@ -68,7 +70,9 @@ class Finding:
             rows += [f"  recorded  {self.recorded}", f"  came      {self.came}"]
         if self.cause:
             rows.append(f"  likely    {self.cause}")
-        if len(self.lines) > 3:  # the first place is what the four facts say already
+        if not self.path:  # a traceback, of which the end tells most
+            rows += [f"  {line}" for line in self.lines[-_TRACEBACK:]]
+        elif len(self.lines) > 3:  # the first place is what the four facts say already
             rows += ["  all differences:", *(f"  {line}" for line in self.lines)]
         return "\n".join(rows)
 

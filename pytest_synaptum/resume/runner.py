@@ -8,23 +8,33 @@ memory with it.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import shutil
+import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_synaptum.resume import findings, judge
+from pytest_synaptum.resume import children, findings, judge
 from pytest_synaptum.resume.baseline import Baseline, Journals, read_journals
 from pytest_synaptum.resume.boundaries import Cell
 from pytest_synaptum.resume.children import told_by
+from pytest_synaptum.resume.fork_server import ServerEndedError
 from pytest_synaptum.resume.killing import Killer
 from pytest_synaptum.resume.passage import End, Setup, passage
 from pytest_synaptum.resume.repeating import repeating
 from pytest_synaptum.resume.report import Finding, ResumeReport
 from pytest_synaptum.resume.scripts import unknown_fate
 from pytest_synaptum.resume.stops import KILLS, Gate, Stop
-from pytest_synaptum.resume.stores import GatedStore, close_store, is_ours
+from pytest_synaptum.resume.stores import (
+    GatedStore,
+    StoreFailedError,
+    close_store,
+    is_ours,
+    loaded,
+)
 from pytest_synaptum.resume.tape import RecordingGateway, ReplayingGateway, Tape
 from pytest_synaptum.resume.variants import refuses_another
 from pytest_synaptum.resume.world import World
@@ -32,14 +42,19 @@ from synaptum.errors import ConfigurationError, JournalError
 from synaptum.journal.blocking import on_this_thread
 from synaptum.vocabulary import ModelStep, Phase
 
-__all__ = ["NOT_WRITTEN", "SAME_PROCESS", "Place", "Runner", "answered_in"]
+__all__ = ["SAME_PROCESS", "Place", "Runner", "answered_in", "on_record"]
 
 #: After these the run goes on with the store and the agent that are there, as a server does;
 #: after the others both are made anew, as by a process that starts again.
 SAME_PROCESS = frozenset({Stop.ENDED, Stop.IN_STREAM, Stop.CANCELLED})
 
 #: Of these the write at the boundary did not happen.
-NOT_WRITTEN = frozenset({Stop.BEFORE, Stop.IN_STREAM, Stop.KILLED_BEFORE, Stop.KILLED_EFFECT})
+_NOT_WRITTEN = frozenset({Stop.BEFORE, Stop.IN_STREAM, Stop.KILLED_BEFORE, Stop.KILLED_EFFECT})
+
+
+def on_record(cell: Cell) -> int:
+    """How many writes were acknowledged when the run was stopped."""
+    return cell.boundary.number + (cell.stop not in _NOT_WRITTEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +77,7 @@ class Runner:
         baseline: the straight run, once there was one.
         killer: makes the passages that are killed, likewise.
         outlives: whether the store knows a run when it is opened a second time.
+        patience_s: seconds after which a run counts as hung.
     """
 
     def __init__(self, setup: Setup, folder: Path) -> None:
@@ -70,6 +86,7 @@ class Runner:
         self.baseline: Baseline
         self.killer: Killer
         self.outlives = False
+        self.patience_s: float = children.PATIENCE_S
         self._folder = folder
         self._token = secrets.token_hex(4)
         self._count = 0
@@ -82,7 +99,42 @@ class Runner:
         return Place(World(f"check-{self._token}-{self._count}"), folder)
 
     async def straight(self) -> Finding | None:
-        """Run without a stop, and find out whether the store outlives the process."""
+        """Run without a stop, and find out whether the store outlives the process.
+
+        Raises: what the agent, the gateway or the store raised.
+        """
+        started = time.monotonic()
+        try:
+            finding = await self._straight()
+        except StoreFailedError as failed:
+            raise failed.error from None
+        self.patience_s = children.patience_s(time.monotonic() - started)
+        self.killer = Killer(self.setup, self.baseline, self._folder, self.patience_s)
+        return finding
+
+    async def tried(
+        self, where: str, work: Callable[[], Awaitable[Finding | None]]
+    ) -> Finding | None:
+        """What `work` finds; that it raised or hung is a finding too.
+
+        Raises:
+            ServerEndedError: nothing can be killed any more.
+        """
+        limit_s = 2 * self.patience_s  # it is stopped, and it is resumed
+        limit = asyncio.timeout(limit_s)
+        try:
+            async with limit:
+                return await work()
+        except ServerEndedError:
+            raise
+        except (StoreFailedError, JournalError) as error:
+            return findings.store_failed(where, getattr(error, "error", error))
+        except Exception as error:
+            if limit.expired():
+                return findings.hung(where, limit_s)
+            return findings.raised(where, error)
+
+    async def _straight(self) -> Finding | None:
         place, tape, gate = self.new(), Tape(), Gate()
         store = self.setup.open_store(place.folder)
         try:
@@ -96,18 +148,20 @@ class Runner:
             await close_store(store)
         self._wire = getattr(inner, "wire_body", None)
         self.baseline = Baseline.of(place.world, tape, journals, end)
-        self.killer = Killer(self.setup, self.baseline)
         again = self.setup.open_store(place.folder)
         try:
-            self.outlives = bool((await again.load(place.world.run_id)).events)
+            self.outlives = bool((await loaded(again, place.world.run_id)).events)
         finally:
             await close_store(again)
         return judge.kept_whole("the straight run", self.baseline.writes, journals)
 
     async def repeat(self) -> Finding | None:
         """Run a second time without a stop: what differs now has nothing to do with stopping."""
-        place, gate = self.new(), Gate()
         where = "the same run again, not stopped"
+        return await self.tried(where, lambda: self._repeat(where))
+
+    async def _repeat(self, where: str) -> Finding | None:
+        place, gate = self.new(), Gate()
         store = self.setup.open_store(place.folder)
         try:
             with repeating():
@@ -127,6 +181,9 @@ class Runner:
 
     async def another_configuration(self) -> Finding | None:
         """A run goes on with the configuration that began it, or not at all."""
+        return await self.tried("resumed with another configuration", self._another_configuration)
+
+    async def _another_configuration(self) -> Finding | None:
         place = self.new()
         middle = len(self.baseline.writes) // 2
         gate = Gate(middle, Stop.AFTER)
@@ -142,7 +199,7 @@ class Runner:
     async def stopped(self, cell: Cell) -> Finding | None:
         """Stop a run at a boundary, resume it, and compare."""
         place = self.new()
-        finding = await self._stop_and_resume(cell, place)
+        finding = await self.tried(str(cell), lambda: self._stop_and_resume(cell, place))
         # There are many of them, and they may lie in memory.
         shutil.rmtree(place.folder, ignore_errors=True)
         if finding is None:
@@ -181,16 +238,13 @@ class Runner:
                     await close_store(store)
                     store = self.setup.open_store(place.folder)
             return await self._resume(cell, where, world, store, inner, agent)
-        except JournalError as error:
-            return findings.store_failed(where, error)
         finally:
             await close_store(store)
 
     async def _resume(
         self, cell: Cell, where: str, world: World, store: Any, inner: Any, agent: Any
     ) -> Finding | None:
-        number = cell.boundary.number
-        writes = self.baseline.writes[: number + (cell.stop not in NOT_WRITTEN)]
+        writes = self.baseline.writes[: on_record(cell)]
         # What a store of ours keeps, its own tests hold: reading it back at the resume is enough.
         reads_at_stop = not is_ours(store)
         runs = list(self.baseline.journals)
@@ -260,9 +314,11 @@ class Runner:
         """Run in a child that kills itself at the boundary."""
         log = place.log()
         status = self.killer.killed(place.world, place.folder, gate, log)
-        if status == -9:
-            return None
-        return findings.not_killed(str(cell), status, told_by(log))
+        if status != -9:
+            return findings.not_killed(str(cell), status, told_by(log), self.patience_s)
+        if len(place.world.acknowledged) != on_record(cell):
+            return findings.killed_elsewhere(str(cell))
+        return None
 
     def unknown(self, journals: Journals) -> set[tuple[str, str]]:
         """Calls that were begun, as far as the journal knows, and may not be repeated."""

@@ -13,7 +13,7 @@ import signal
 from enum import Enum
 from typing import Final
 
-__all__ = ["KILLS", "Gate", "Stop", "StoppedError", "die"]
+__all__ = ["KILLS", "Gate", "Stop", "StoppedError", "die", "tells_of_stop"]
 
 
 class Stop(Enum):
@@ -35,6 +35,16 @@ KILLS: Final = frozenset({Stop.KILLED_BEFORE, Stop.KILLED_AFTER, Stop.KILLED_EFF
 
 class StoppedError(Exception):
     """Raised by the store at the boundary, in the place of an error of its own."""
+
+
+def tells_of_stop(error: BaseException | None) -> bool:
+    """Whether an error is, wraps or groups a `StoppedError`: frameworks hand on what they catch."""
+    if error is None:
+        return False
+    if isinstance(error, StoppedError):
+        return True
+    inner = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    return any(map(tells_of_stop, (error.__cause__, error.__context__, *inner)))
 
 
 class Gate:

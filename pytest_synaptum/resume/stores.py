@@ -7,17 +7,27 @@ nothing may open the same database every time: the runs have different names in 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from pytest_synaptum.resume.stops import Gate
+from synaptum.errors import SynaptumError
 from synaptum.journal.memory import MemoryCheckpointer
-from synaptum.journal.store import Checkpointer, Releasable, RunState
+from synaptum.journal.store import Checkpointer, Claimable, Releasable, RunState, place_of
 from synaptum.vocabulary import Step
 
-__all__ = ["GatedStore", "OpenStore", "close_store", "is_ours", "store_factory"]
+__all__ = [
+    "GatedStore",
+    "OpenStore",
+    "StoreFailedError",
+    "close_store",
+    "is_ours",
+    "loaded",
+    "store_factory",
+]
 
 _OURS = frozenset(
     {"MemoryCheckpointer", "SqliteCheckpointer", "JsonlCheckpointer", "PostgresCheckpointer"}
@@ -27,11 +37,34 @@ _OURS = frozenset(
 OpenStore = Callable[[Path], Checkpointer]
 
 
+class StoreFailedError(Exception):
+    """A store raised what is none of synaptum's errors.
+
+    Attributes:
+        error: what it raised.
+    """
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(f"{type(error).__name__}: {error}")
+        self.error = error
+
+
+@contextlib.contextmanager
+def _of_the_store() -> Iterator[None]:
+    """A block in which the store is used: what it raises of its own is told from the agent's."""
+    try:
+        yield
+    except SynaptumError:
+        raise
+    except Exception as error:
+        raise StoreFailedError(error) from error
+
+
 def store_factory(given: Any) -> OpenStore:
     """What opens stores, from what the user gave: a class or function of a folder, or of nothing.
 
     Raises:
-        TypeError: what was given opens nothing.
+        TypeError: what was given opens nothing, or (when it is called) no store.
     """
     if given is None:
         return lambda folder: MemoryCheckpointer()
@@ -41,12 +74,22 @@ def store_factory(given: Any) -> OpenStore:
             " opens one, such as lambda folder: SqliteCheckpointer(folder / 'journal.db')."
         )
         raise TypeError(msg)
-    if not _takes_folder(given):
-        return lambda folder: given()
+    takes_folder = _takes_folder(given)
 
     def opened(folder: Path) -> Checkpointer:
-        folder.mkdir(exist_ok=True)  # only for a store that wants one: there are many runs
-        return cast("Checkpointer", given(folder))
+        if takes_folder:
+            folder.mkdir(exist_ok=True)  # only for a store that wants one: there are many runs
+        with _of_the_store():
+            store = given(folder) if takes_folder else given()
+        if hasattr(store, "append") and hasattr(store, "load"):
+            return cast("Checkpointer", store)
+        if inspect.iscoroutine(store):
+            store.close()
+        msg = (
+            f"checkpointer={given!r} made a {type(store).__name__}, which is no store: give a plain"
+            " function that returns one, with append and load."
+        )
+        raise TypeError(msg)
 
     return opened
 
@@ -73,14 +116,21 @@ async def close_store(store: Any) -> None:
     for name in ("aclose", "close"):
         closing = getattr(store, name, None)
         if closing is not None:
-            result = closing()
-            if inspect.isawaitable(result):
-                await result
+            with _of_the_store():
+                result = closing()
+                if inspect.isawaitable(result):
+                    await result
             return
 
 
+async def loaded(store: Checkpointer, run_id: str) -> RunState:
+    """A run as the store has it. Raises `SynaptumError`, or `StoreFailedError`."""
+    with _of_the_store():
+        return await store.load(run_id)
+
+
 class GatedStore:
-    """A store whose writes pass a gate.
+    """A store whose writes pass a gate; what it raises of its own is a `StoreFailedError`.
 
     Args:
         inner: the store.
@@ -102,7 +152,8 @@ class GatedStore:
     async def append(self, run_id: str, event: Step) -> None:
         """Write by the store. Raises `StoppedError` at the boundary, or does not return."""
         self._gate.before()
-        await self._inner.append(run_id, event)
+        with _of_the_store():
+            await self._inner.append(run_id, event)
         self._acknowledged(event)
         self._gate.after()
         task = asyncio.current_task()
@@ -111,11 +162,23 @@ class GatedStore:
 
     async def load(self, run_id: str) -> RunState:
         """Read by the store."""
-        state = await self._inner.load(run_id)
+        state = await loaded(self._inner, run_id)
         self.found.setdefault(run_id, state.events)
         return state
 
     async def release(self, run_id: str) -> None:
         """Release by the store, where it holds runs."""
         if isinstance(self._inner, Releasable):
-            await self._inner.release(run_id)
+            with _of_the_store():
+                await self._inner.release(run_id)
+
+    async def claim(self, run_id: str) -> None:
+        """Claim by the store, where runs can be claimed."""
+        if isinstance(self._inner, Claimable):
+            with _of_the_store():
+                await self._inner.claim(run_id)
+
+    @property
+    def place(self) -> Hashable:
+        """The store's own."""
+        return place_of(self._inner)

@@ -54,3 +54,35 @@ def test_a_function_of_a_module_needs_no_name(module):
     report = check(perturbed_shop.of_a_set, *SCRIPT, stops=(), perturb=True)
 
     assert report.findings[0].cause.startswith("the order of a set")
+
+
+TALKATIVE = '''
+import sys
+
+from synaptum import Agent, tool
+
+print("imported")
+
+@tool(idempotent=True)
+async def read(path: str) -> str:
+    """Read."""
+    print("reading", path)
+    print("reading", path, file=sys.stderr)
+    return "text"
+
+def make():
+    return Agent("a", model="openai-compatible:m", tools=[read])
+
+def gateway(model):
+    return model.gateway([read])
+'''
+
+
+def test_what_the_agent_prints_is_its_own_and_a_gateway_may_be_the_models(tmp_path, monkeypatch):
+    (tmp_path / "talkative.py").write_text(TALKATIVE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    report = check("talkative:make", *SCRIPT, gateway="talkative:gateway", stops=(), perturb=True)
+
+    assert report.ok, str(report)
+    assert len(report.perturbed) >= 9

@@ -109,3 +109,15 @@ def test_a_sample_of_everything_is_everything():
     assert sampled(boundaries, 7) == set(range(7))
     assert sampled(boundaries, 100) == set(range(7))
     assert sampled(boundaries, 1) == {0, 1}
+
+
+def test_a_sample_is_taken_of_what_can_be_stopped():
+    script = [calls("read", path=str(number)) for number in range(3)]
+
+    report = check(small, *script, "Done.", sample=1, stops={Stop.IN_STREAM}, stream=True)
+
+    assert [cell.boundary.what for cell in report.cells] == [
+        "000000-model completed",
+        "000002-model completed",
+    ]
+    assert report.notes[-1] == "sampled: 2 of 4 boundaries"
