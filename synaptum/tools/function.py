@@ -225,6 +225,7 @@ def tool(
         if inspect.isgeneratorfunction(behind) or inspect.isasyncgenfunction(behind):
             msg = f"{own_name} is a generator, and a tool gives one value: return a list."
             raise ConfigurationError(msg)
+        _check_kinds(own_name, risk, idempotent, description, parameters)
         signature: Signature | None = None
         if parameters is None:
             signature = signature_of(target, local_names(behind))
@@ -239,6 +240,22 @@ def tool(
         return FunctionTool(target, definition, signature, receiver=receiver)
 
     return make if function is None else make(function)
+
+
+def _check_kinds(
+    name: object, risk: object, idempotent: object, description: object, parameters: object
+) -> None:
+    """Refuse what would pass for something else: a risk in a word, a "no" that is true."""
+    for what, value, kind in (
+        ("name", name, str),
+        ("risk", risk, Risk),
+        ("idempotent", idempotent, bool),
+        ("description", description or "", str),
+        ("parameters", parameters or {}, Mapping),
+    ):
+        if not isinstance(value, kind):
+            msg = f"@tool({what}={value!r}) on {name}: give a {kind.__name__}."
+            raise ConfigurationError(msg)
 
 
 def _schema_by_hand(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -55,6 +55,10 @@ class ToolDefinition:
         parameters: a JSON Schema of type object.
         risk: what it can do; see `Risk`.
         idempotent: repeating a call has no further effect.
+
+    Raises:
+        ValueError: a risk that is no `Risk`, or an `idempotent` that is no bool. A word in place
+            of either would pass a policy that denies, or have a call repeated.
     """
 
     name: str
@@ -62,6 +66,12 @@ class ToolDefinition:
     parameters: Mapping[str, Any]
     risk: Risk = Risk.READ
     idempotent: bool = False
+
+    def __post_init__(self) -> None:
+        for what, value, kind in (("risk", self.risk, Risk), ("idempotent", self.idempotent, bool)):
+            if not isinstance(value, kind):
+                msg = f"The {what} of the tool {self.name!r} is {value!r}: give a {kind.__name__}."
+                raise ValueError(msg)
 
 
 @dataclass(frozen=True, slots=True)

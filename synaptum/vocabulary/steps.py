@@ -57,11 +57,20 @@ class Decision:
         disposition: what is to happen.
         reason_code: a short code, for programs; `""` where there is none.
         message: a sentence for people, which the model is told too.
+
+    Raises:
+        ValueError: a disposition that is no `Disposition`; a word would be taken for a no.
     """
 
     disposition: Disposition
     reason_code: str = ""
     message: str = ""
+
+    def __post_init__(self) -> None:
+        given: object = self.disposition
+        if not isinstance(given, Disposition):
+            msg = f"Decision({given!r}): give a Disposition, such as Disposition.DENY_STEP."
+            raise ValueError(msg)
 
 
 ALLOW = Decision(Disposition.ALLOW)

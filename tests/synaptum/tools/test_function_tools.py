@@ -5,6 +5,7 @@ import contextvars
 import dataclasses
 import datetime
 import functools
+import re
 import sys
 import threading
 from typing import Annotated, Any, Literal
@@ -693,3 +694,21 @@ async def test_why_a_value_cannot_be_shown_is_said_in_the_words_in_use(value, to
     assert result.is_error
     assert told in result.text
     assert "JSON form" not in result.text
+
+
+@pytest.mark.parametrize(
+    ("declared", "told"),
+    [
+        ({"risk": "destructive"}, "@tool(risk='destructive') on wipe: give a Risk."),
+        ({"idempotent": "no"}, "@tool(idempotent='no') on wipe: give a bool."),
+        ({"name": 3}, "@tool(name=3) on 3: give a str."),
+        ({"description": ["Wipes."]}, "@tool(description=['Wipes.']) on wipe: give a str."),
+        ({"parameters": ["path"]}, "@tool(parameters=['path']) on wipe: give a Mapping."),
+    ],
+)
+def test_a_word_in_place_of_a_risk_is_refused_at_decoration_and_passes_no_policy(declared, told):
+    with pytest.raises(ConfigurationError, match=re.escape(told)):
+
+        @tool(**declared)
+        def wipe(path: str) -> str:
+            return path

@@ -9,6 +9,7 @@ from synaptum.errors import NetworkError
 from synaptum.vocabulary import (
     ALLOW,
     Audio,
+    Decision,
     Disposition,
     Document,
     Finish,
@@ -26,6 +27,7 @@ from synaptum.vocabulary import (
     TextDelta,
     ToolCall,
     ToolChoice,
+    ToolDefinition,
     ToolResult,
     Usage,
     fold,
@@ -217,3 +219,17 @@ def test_a_long_conversation_shares_its_messages():
     assert all(request.messages[0] is history[0] for request in requests)
     assert requests[0].messages == (turn(0),)
     assert requests[998].messages.is_prefix_of(requests[999].messages)
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: ToolDefinition("f", "", {}, risk="read"), "The risk of the tool 'f' is 'read'"),
+        (lambda: ToolDefinition("f", "", {}, idempotent=1), "The idempotent of the tool 'f' is 1"),
+        (lambda: Decision("allow"), r"Decision\('allow'\): give a Disposition"),
+    ],
+    ids=["risk", "idempotent", "disposition"],
+)
+def test_a_word_is_no_risk_and_no_decision(make, told):
+    with pytest.raises(ValueError, match=told):
+        make()
