@@ -59,9 +59,14 @@ class SynaptumError(Exception):
 
 
 def is_retryable(error: BaseException) -> bool:
-    """Whether the same call may succeed when repeated, as far as the error's type says."""
-    if isinstance(error, SynaptumError):
-        return error.retryable
+    """Whether the same call may succeed when repeated, as far as the error says.
+
+    An error of somebody else's says it by a bool `retryable`, as ours do, or by being one of
+    Python's own that pass.
+    """
+    said = getattr(error, "retryable", None)
+    if isinstance(said, bool):
+        return said
     return isinstance(error, TimeoutError | ConnectionError)
 
 

@@ -49,3 +49,30 @@ def test_a_provider_error_may_know_better_than_its_status():
     assert not ProviderError("x", status=429, retryable=False).retryable
     assert not ProviderError("x").retryable
     assert ProviderError("x", status=503, retry_after=1.5).retry_after == 1.5
+
+
+class Foreign(Exception):
+    def __init__(self, retryable):
+        self.retryable = retryable
+
+
+class ForeignTimeout(Foreign, TimeoutError):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("error", "retryable"),
+    [
+        (errors.NetworkError("x"), True),
+        (errors.ProviderError("x", status=400), False),
+        (TimeoutError(), True),
+        (ConnectionResetError(), True),
+        (ValueError(), False),
+        (Foreign(True), True),
+        (Foreign("yes"), False),
+        (ForeignTimeout(False), False),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_error_says_whether_to_try_again_whoever_wrote_it(error, retryable):
+    assert errors.is_retryable(error) is retryable
