@@ -130,8 +130,12 @@ class Session:
             ConfigurationError: nothing of that name waits, it was decided otherwise before,
                 or the decision decides nothing.
         """
-        if decision.disposition is Disposition.REQUIRE_APPROVAL:
-            msg = "A person decides ALLOW, DENY_STEP or TERMINATE_RUN; asking again is none."
+        given: object = decision
+        if not isinstance(given, Decision) or given.disposition is Disposition.REQUIRE_APPROVAL:
+            msg = (
+                "A person decides ALLOW, DENY_STEP or TERMINATE_RUN, as a Decision; asking again is"
+                f" none, nor is {given!r}."
+            )
             raise ConfigurationError(msg)
         approval = await self._approval(step_id)
         if approval.phase is Phase.COMPLETED:
