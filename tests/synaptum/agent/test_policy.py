@@ -173,7 +173,194 @@ async def test_deciding_twice_the_same_is_deciding_once():
 
 
 @pytest.mark.asyncio
-async def test_what_decides_nothing_is_refused_and_the_run_still_waits(given):
+async def test_what_decides_nothing_is_refused():
+    session = session_of(ScriptedModel("x"))
+    with pytest.raises(ConfigurationError, match="none"):
+        await session.decide("000002-approval", ASK)
+    with pytest.raises(ConfigurationError, match="no approval '000002-approval'"):
+        await session.decide("000002-approval", ALLOW)
+
+
+@pytest.mark.asyncio
+async def test_calls_before_an_approval_are_not_run_again():
+    bank = Bank()
+    model = ScriptedModel([transfer(5.0), transfer(500.0), transfer(6.0)], "Paid.")
+    session = session_of(model, [bank.tool], policy=politica)
+    await run(bank.agent, "Pay", session)
+    assert bank.sent == [("ES1", 5.0)]
+    approval = await session.waiting()
+    await session.decide(approval.step_id, ALLOW)
+    await run(bank.agent, "Pay", session)
+
+    assert bank.sent == [("ES1", 5.0), ("ES1", 500.0), ("ES1", 6.0)]
+    results = model.requests[-1].messages[-1].content
+    assert [result.text for result in results] == ["sent 5", "sent 500", "sent 6"]
+    assert [result.call_id for result in results] == ["call_0_0", "call_0_1", "call_0_2"]
+
+
+@pytest.mark.asyncio
+async def test_an_approved_call_that_was_interrupted_is_uncertain():
+    bank, model = Bank(), ScriptedModel(transfer(500.0), "Paid.")
+    session = session_of(model, [bank.tool], policy=politica)
+    await run(bank.agent, "Pay", session)
+    await session.decide("000002-approval", ALLOW)
+    events = bank.agent.run("Pay", session=session)
+    async for step in events:
+        if (step.step_id, step.phase) == ("000003-tool", Phase.ATTEMPTED):
+            break
+    await events.aclose()
+
+    with pytest.raises(UncertainEffect) as caught:
+        await run(bank.agent, "Pay", session)
+    assert caught.value.step_id == "000003-tool"
+    assert bank.sent == []
+
+
+@pytest.mark.asyncio
+async def test_a_tool_that_needs_a_human_suspends_the_run():
+    approved = []
+
+    @tool
+    def contact(client: str) -> str:
+        """Contact a client."""
+        if client not in approved:
+            raise NeedsHumanError("Call them first.")
+        return "contacted"
+
+    model = ScriptedModel(calls("contact", client="Ana"), "Done.")
+    agent, session = Agent("a", model=MODEL, tools=[contact]), session_of(model, [contact])
+    steps = await run(agent, "Go", session)
+    assert steps[-1].kind == "approval"
+    assert steps[-1].meta["message"] == "Call them first."
+
+    approved.append("Ana")
+    await session.decide(steps[-1].step_id, ALLOW)
+    assert final_of(await run(agent, "Go", session)).output == "Done."
+    assert model.requests[-1].messages[-1].content[0].text == "contacted"
+
+
+@pytest.mark.asyncio
+async def test_a_person_can_do_it_themselves_and_give_the_result():
+    @tool
+    def contact() -> str:
+        """Contact a client."""
+        raise NeedsHumanError("Call them.")
+
+    model = ScriptedModel(calls("contact"), "Done.")
+    agent, session = Agent("a", model=MODEL, tools=[contact]), session_of(model, [contact])
+    await run(agent, "Go", session)
+    await session.resolve("000001-tool", result="They agreed.")
+    steps = await run(agent, "Go", session)
+
+    assert final_of(steps).output == "Done."
+    assert model.requests[-1].messages[-1].content[0].text == "They agreed."
+
+
+@pytest.mark.asyncio
+async def test_a_question_to_the_model_can_be_denied_and_asked_later():
+    allowed = []
+
+    def policy(check):
+        return ALLOW if allowed else NO
+
+    model = ScriptedModel("Hello.")
+    agent, session = Agent("a", model=MODEL), session_of(model, policy=policy)
+    with pytest.raises(Denied) as caught:
+        await run(agent, "Hi", session)
+    assert caught.value.decision == NO
+    assert model.requests == []
+
+    allowed.append(True)
+    assert final_of(await run(agent, "Hi", session)).output == "Hello."
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("how", [run, stream])
+async def test_a_question_to_the_model_can_wait_for_a_person(how):
+    model = ScriptedModel("Hello.")
+    agent = Agent("a", model=MODEL)
+    session = session_of(model, policy=lambda check: ASK)
+    steps = await how(agent, "Hi", session)
+    assert steps[-1].target == "000000-model"
+    assert model.requests == []
+
+    await session.decide(steps[-1].step_id, ALLOW)
+    assert final_of(await how(agent, "Hi", session)).output == "Hello."
+    assert len(model.requests) == 1
+
+
+@pytest.mark.asyncio
+async def test_a_persons_no_to_the_model_closes_the_run():
+    model = ScriptedModel("never")
+    agent = Agent("a", model=MODEL)
+    session = session_of(model, policy=lambda check: ASK)
+    await run(agent, "Hi", session)
+    await session.decide("000001-approval", NO)
+
+    assert final_of(await run(agent, "Hi", session)).reason == "denied"
+
+
+@pytest.mark.asyncio
+async def test_a_model_that_the_gateway_terminates_closes_the_run():
+    model = ScriptedModel(denies(Disposition.TERMINATE_RUN, "quota"))
+    steps = await run(Agent("a", model=MODEL), "Hi", session_of(model))
+
+    assert final_of(steps).reason == "terminated"
+    assert final_of(steps).meta["decision"]["reason_code"] == "quota"
+
+
+@pytest.mark.asyncio
+async def test_a_call_that_waits_for_a_decision_cannot_be_asked_to_run_again():
+    bank, model = Bank(), ScriptedModel(transfer(500.0))
+    session = session_of(model, [bank.tool], policy=politica)
+    await run(bank.agent, "Pay", session)
+    with pytest.raises(ConfigurationError, match=r"Session\.decide"):
+        await session.resolve("000001-tool", rerun=True)
+
+
+def test_a_session_needs_a_name():
+    with pytest.raises(ConfigurationError, match="needs a name"):
+        session_of(ScriptedModel(), run_id="")
+
+
+@pytest.mark.asyncio
+async def test_one_approval_allows_one_call():
+    bank, model = Bank(), ScriptedModel([transfer(500.0), transfer(600.0)], "Paid one.")
+    session = session_of(model, [bank.tool], policy=politica)
+    await run(bank.agent, "Pay", session)
+    await session.decide((await session.waiting()).step_id, ALLOW)
+    await run(bank.agent, "Pay", session)
+    assert bank.sent == [("ES1", 500.0)]
+
+    second = await session.waiting()
+    assert second.call.arguments["importe"] == 600.0
+    await session.decide(second.step_id, NO)
+    await run(bank.agent, "Pay", session)
+    assert bank.sent == [("ES1", 500.0)]
+
+
+@pytest.mark.asyncio
+async def test_a_result_a_person_gave_is_that_calls_alone():
+    @tool
+    def contact(client: str) -> str:
+        """Contact a client."""
+        if client == "Ana":
+            raise NeedsHumanError("Call her.")
+        return f"contacted {client}"
+
+    model = ScriptedModel([calls("contact", client="Ana"), calls("contact", client="Bo")], "Done.")
+    agent, session = Agent("a", model=MODEL, tools=[contact]), session_of(model, [contact])
+    await run(agent, "Go", session)
+    await session.resolve("000001-tool", result="She agreed.")
+    await run(agent, "Go", session)
+
+    texts = [result.text for result in model.requests[-1].messages[-1].content]
+    assert texts == ["She agreed.", "contacted Bo"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("given", [True, "allow", Disposition.ALLOW, None, ASK])
+async def test_an_answer_that_is_no_decision_leaves_the_run_waiting(given):
     bank = Bank()
     session = session_of(ScriptedModel(transfer(500.0), "Done."), [bank.tool], policy=politica)
     await run(bank.agent, "Go", session)
