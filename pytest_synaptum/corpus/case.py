@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from pytest_synaptum import strict_yaml
-from pytest_synaptum.corpus.flags import Flags
-from pytest_synaptum.corpus.shape import Shape
+from pytest_synaptum.corpus.flags import FLAGS_FILE, Flags
+from pytest_synaptum.corpus.shape import Shape, shown
 from pytest_synaptum.errors import FileFormatError
 from synaptum.errors import EncodingError
 from synaptum.vocabulary import Request
@@ -111,10 +111,7 @@ class Case:
     @property
     def shown_folder(self) -> str:
         """The folder as messages name it: from here, where it is below here."""
-        here = Path.cwd()
-        return str(
-            self.folder.relative_to(here) if self.folder.is_relative_to(here) else self.folder
-        )
+        return shown(self.folder)
 
     @property
     def exchange_path(self) -> Path:
@@ -128,11 +125,21 @@ class Case:
 
 
 def is_case_file(path: Path) -> bool:
-    """Whether this is a file of ours, by its name and first line."""
+    """Whether this is a file of ours: by its name and first line, or by its place in a corpus.
+
+    A case that lost its first line is damaged, and must not be passed over.
+    """
     if path.name != CASE_FILE:
         return False
+    if _begins(path, b"synaptum: case/"):
+        return True
+    corpus = path.parents[3] if len(path.parents) > 3 else path.parent
+    return (corpus / FLAGS_FILE).is_file() and _begins(corpus / FLAGS_FILE, b"synaptum: flags/")
+
+
+def _begins(path: Path, word: bytes) -> bool:
     with path.open("rb") as file:
-        return file.read(64).lstrip(b"\xef\xbb\xbf").startswith(b"synaptum: case/")
+        return file.read(64).lstrip(b"\xef\xbb\xbf").startswith(word)
 
 
 def load_case(path: Path, flags: Flags) -> Case:
@@ -142,10 +149,10 @@ def load_case(path: Path, flags: Flags) -> Case:
         FileFormatError: not a case that FORMAT.md allows; names the file, the key and what
             to do.
     """
-    value = strict_yaml.load_file(path)
+    value = strict_yaml.load_file(path, shown(path))
     shape = Shape(path)
     root = shape.mapping(value, "the file")
-    _check_format(root.get("synaptum"), path)
+    _check_format(root.get("synaptum"), shape.where)
     shape.keys(root, "the file", _KEYS, required=_REQUIRED)
     case_id = _identity(path, flags, shape)
     kind = root["kind"]
@@ -153,7 +160,7 @@ def load_case(path: Path, flags: Flags) -> Case:
         shape.refuse("kind", "is `recorded`, `derived` or `imported`", kind)
     if ("derived" in case_id.split("/")) != (kind == "derived"):
         msg = (
-            f"{path}: a derived case stands under <dialect>/derived/, any other under"
+            f"{shape.where}: a derived case stands under <dialect>/derived/, any other under"
             f" <dialect>/<server>/; this one says `kind: {kind}`. Move it, or correct the kind."
         )
         raise FileFormatError(msg)
@@ -162,8 +169,8 @@ def load_case(path: Path, flags: Flags) -> Case:
         if word not in flags.sentences:
             known = ", ".join(flags.near(word))
             msg = (
-                f"{path}: the flag {word!r} is not in {flags.path}; near it are {known}. Use one"
-                " of these, or explain the new one there."
+                f"{shape.where}: the flag {word!r} is not in {shown(flags.path)}; near it are"
+                f" {known}. Use one of these, or explain the new one there."
             )
             raise FileFormatError(msg)
     return Case(
@@ -196,16 +203,16 @@ _SOURCE_REQUIRED = {
 }
 
 
-def _check_format(word: Any, path: Path) -> None:
+def _check_format(word: Any, where: str) -> None:
     if word == CASE_FORMAT:
         return
     if isinstance(word, str) and word.startswith("case/"):
         msg = (
-            f"{path} is of the format {word}, and this version reads {CASE_FORMAT}; install a"
+            f"{where} is of the format {word}, and this version reads {CASE_FORMAT}; install a"
             " newer pytest-synaptum."
         )
     else:
-        msg = f"{path}: the first line of a case is `synaptum: {CASE_FORMAT}`, found {word!r}."
+        msg = f"{where}: the first line of a case is `synaptum: {CASE_FORMAT}`, found {word!r}."
     raise FileFormatError(msg)
 
 
@@ -213,8 +220,8 @@ def _identity(path: Path, flags: Flags, shape: Shape) -> str:
     parts = path.resolve().parent.relative_to(flags.path.resolve().parent).parts
     if len(parts) != 3:
         msg = (
-            f"{path}: a case stands in <dialect>/<server>/<what-it-shows>/ below"
-            f" {flags.path.parent}, this one in {'/'.join(parts)}; move it."
+            f"{shape.where}: a case stands in <dialect>/<server>/<what-it-shows>/ below"
+            f" {shown(flags.path.parent)}, this one in {'/'.join(parts)}; move it."
         )
         raise FileFormatError(msg)
     for part in parts:
@@ -277,7 +284,7 @@ def _ask(value: Any, where: str, before: Ask | None, shape: Shape) -> Ask:
         try:
             request = from_json(Request, ask["request"])
         except EncodingError as error:
-            msg = f"{shape.path}: {where}.request is no request. {error}"
+            msg = f"{shape.where}: {where}.request is no request. {error}"
             raise FileFormatError(msg) from None
     close_after = ask.get("close_after")
     if close_after is not None and (type(close_after) is not int or close_after < 1):

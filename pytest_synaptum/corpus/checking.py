@@ -14,6 +14,7 @@ from pytest_synaptum.corpus.case import Ask, Case
 from pytest_synaptum.corpus.flags import Flags
 from pytest_synaptum.corpus.laws import LAWS, Situation, same_answer
 from pytest_synaptum.corpus.reading import Reading, conclude, read_exchange
+from pytest_synaptum.corpus.shape import shown
 from pytest_synaptum.errors import FileFormatError, PluginError
 from pytest_synaptum.exchange import Exchange
 from pytest_synaptum.golden.compare import same
@@ -69,10 +70,10 @@ def load_exchanges(case: Case) -> tuple[Exchange, ...]:
         )
         msg = f"{case.id} has no {path.name}; {how}."
         raise CaseFailure(msg)
-    exchanges = load_cassette(path).exchanges()
+    exchanges = load_cassette(path, shown(path)).exchanges()
     if len(exchanges) != len(case.asks):
         msg = (
-            f"{path} holds {len(exchanges)} exchanges and {case.folder / 'case.yaml'} asks"
+            f"{shown(path)} holds {len(exchanges)} exchanges and {case.shown_folder}/case.yaml asks"
             f" {len(case.asks)} times; they go one to one, so record or correct it."
         )
         raise FileFormatError(msg)
@@ -174,13 +175,13 @@ def _read_golden(case: Case) -> list[Any] | None:
     """The golden's entries; None where there is no golden yet."""
     path = case.golden_path
     try:
-        value = strict_yaml.load_file(path)
+        value = strict_yaml.load_file(path, shown(path))
     except FileNotFoundError:
         return None
     exchanges = value.get("exchanges") if isinstance(value, dict) else None
     if exchanges is None or value.get("synaptum") != CASE_GOLDEN_FORMAT or len(value) != 2:
         msg = (
-            f"{path}: expected the two keys `synaptum: {CASE_GOLDEN_FORMAT}` and `exchanges`;"
+            f"{shown(path)}: expected the two keys `synaptum: {CASE_GOLDEN_FORMAT}` and `exchanges`;"
             " restore it from version control, or update it."
         )
         raise FileFormatError(msg)
@@ -229,7 +230,7 @@ def _write_golden(case: Case, entries: list[Any]) -> bool:
         write_atomically(path, text)
     except OSError as error:
         msg = (
-            f"The golden {path} cannot be written ({error.strerror}); the old one is as it was."
+            f"The golden {shown(path)} cannot be written ({error.strerror}); the old one is as it was."
             " Make its folder writable and run again."
         )
         raise PluginError(msg) from None

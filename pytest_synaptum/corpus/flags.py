@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_synaptum import strict_yaml
+from pytest_synaptum.corpus.shape import shown
 from pytest_synaptum.errors import FileFormatError
 
 __all__ = ["FLAGS_FILE", "Flags", "find_flags", "load_flags"]
@@ -45,7 +46,7 @@ def find_flags(start: Path) -> Flags:
         if (folder / FLAGS_FILE).is_file():
             return load_flags(folder / FLAGS_FILE)
     msg = (
-        f"{start} stands in no corpus: none of the folders above it has a {FLAGS_FILE}; create it"
+        f"{shown(start)} stands in no corpus: none of the folders above it has a {FLAGS_FILE}; create it"
         f" with the line `synaptum: {_FORMAT}` and a mapping `flags` (see FORMAT.md)."
     )
     raise FileFormatError(msg)
@@ -54,14 +55,15 @@ def find_flags(start: Path) -> Flags:
 @functools.lru_cache(maxsize=16)
 def load_flags(path: Path) -> Flags:
     """Read a `flags.yaml`. Raises `FileFormatError`."""
-    value = strict_yaml.load_file(path)
+    where = shown(path)
+    value = strict_yaml.load_file(path, where)
     if not isinstance(value, dict) or value.get("synaptum") != _FORMAT or len(value) != 2:
-        msg = f"{path}: expected the two keys `synaptum: {_FORMAT}` and `flags`; see FORMAT.md."
+        msg = f"{where}: expected the two keys `synaptum: {_FORMAT}` and `flags`; see FORMAT.md."
         raise FileFormatError(msg)
     flags = value.get("flags")
     if not isinstance(flags, dict) or not all(
         isinstance(text, str) and text.strip() for text in flags.values()
     ):
-        msg = f"{path}: `flags` maps each flag to the sentence that explains it."
+        msg = f"{where}: `flags` maps each flag to the sentence that explains it."
         raise FileFormatError(msg)
     return Flags(path, {name: " ".join(text.split()) for name, text in flags.items()})

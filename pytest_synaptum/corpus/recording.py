@@ -13,6 +13,7 @@ from typing import Final
 from pytest_synaptum.cassette.writing import dump_cassette, write_atomically
 from pytest_synaptum.corpus.asking import ask_all, key_for
 from pytest_synaptum.corpus.case import Case
+from pytest_synaptum.corpus.shape import shown
 from pytest_synaptum.errors import PluginError
 from pytest_synaptum.redact import Redactor
 from synaptum.clock import Clock, SystemClock, isoformat
@@ -45,7 +46,8 @@ def record_case(
             those who start a fresh server in between.
 
     Raises:
-        PluginError: no answer, or one about the moment (429, 502 ...); nothing was written.
+        PluginError: no answer, one about the moment (429, 502 ...), or no place to write;
+            nothing was written.
         SecretFoundError: what came holds a secret that could not be replaced.
     """
     url_for = before_ask or (lambda index: base_url)
@@ -76,5 +78,13 @@ def record_case(
         "plugin": version("pytest-synaptum"),
     }
     text = dump_cassette(exchanges, recorded)
-    redactor.scan(exchanges, str(case.exchange_path))
-    write_atomically(case.exchange_path, text)
+    where = shown(case.exchange_path)
+    redactor.scan(exchanges, where)
+    try:
+        write_atomically(case.exchange_path, text)
+    except OSError as error:
+        msg = (
+            f"The evidence {where} cannot be written ({error.strerror}); the old one is as it was."
+            " Make its folder writable and record again."
+        )
+        raise PluginError(msg) from None

@@ -8,20 +8,26 @@ from typing import Any, NoReturn
 
 from pytest_synaptum.errors import FileFormatError
 
-__all__ = ["Shape"]
+__all__ = ["Shape", "shown"]
+
+
+def shown(path: Path) -> str:
+    """A file or folder as messages name it: from here, where it is below here."""
+    here = Path.cwd()
+    return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
 
 
 class Shape:
     """Reads the values of one file; every method raises `FileFormatError`."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.where = shown(path)
 
     def refuse(self, where: str, expected: str, found: Any) -> NoReturn:
         """Raise the sentence: where, what it should be, what was found."""
         shown = repr(found)
         shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
-        msg = f"{self.path}: {where} {expected}, found {shown}; see FORMAT.md of the corpus."
+        msg = f"{self.where}: {where} {expected}, found {shown}; see FORMAT.md of the corpus."
         raise FileFormatError(msg)
 
     def keys(

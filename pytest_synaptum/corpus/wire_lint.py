@@ -208,10 +208,9 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         id="no-messages",
         sentence="`messages` is empty; send at least one turn.",
-        evidence=_reported(
-            "run-llama/llama_index/issues/9373",
-            "OpenAI answers 400, the list is too short.",
-            "no-messages-answered",
+        evidence=Evidence(
+            case="openai_chat/vllm/no-messages-refused",
+            taken="openai_chat/litellm/no-messages-answered",
         ),
         find=_no_messages,
     ),
@@ -266,10 +265,9 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         id="empty-tools",
         sentence="`tools` is empty; leave the key out.",
-        evidence=_reported(
-            "QwenLM/qwen-code/issues/2054",
-            "compatible servers answer 400, the list is too short.",
-            "empty-tools-answered",
+        evidence=Evidence(
+            case="openai_chat/vllm/empty-tools-refused",
+            taken="openai_chat/litellm/empty-tools-answered",
         ),
         find=_empty_tools,
     ),
@@ -286,10 +284,9 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         id="tool-choice-without-tools",
         sentence="`tool_choice` is given without `tools`; leave it out.",
-        evidence=_reported(
-            "writer/writer-framework/pull/1013",
-            "the server answers 400, for want of tools.",
-            "tool-choice-without-tools-answered",
+        evidence=Evidence(
+            case="openai_chat/vllm/tool-choice-without-tools-refused",
+            taken="openai_chat/litellm/tool-choice-without-tools-answered",
         ),
         find=_choice_without_tools,
     ),

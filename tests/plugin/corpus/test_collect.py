@@ -335,3 +335,61 @@ def test_a_corpus_that_is_not_there_is_a_usage_error(corpus):
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*there is no folder nowhere*"])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("case.yaml", "x: [", ", line 2: this is not YAML that we can read"),
+        ("case.yaml", "summary: A case without its first line.\n", ": "),
+        ("exchange.yaml", "x: [", ", line 2: this is not YAML that we can read"),
+        ("golden.yaml", "x: [", ", line 2: this is not YAML that we can read"),
+        ("golden.yaml", "x: 1\n", ": expected the two keys"),
+    ],
+)
+def test_a_damaged_file_of_a_case_is_named_from_here_and_never_passed_over(
+    corpus, name, text, says
+):
+    (folder_of(corpus) / name).write_text(text, encoding="utf-8")
+
+    result = corpus.runpytest("corpus")
+
+    assert result.ret in {pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED}
+    result.stdout.fnmatch_lines([f"corpus/openai_chat/derived/{NAME}/{name}{says}*"])
+    assert f"{corpus.path}/corpus/openai_chat" not in result.stdout.str()
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_somebody_elses_case_file_is_passed_over(corpus):
+    foreign = corpus.mkdir("cases") / "a" / "b" / "c"
+    foreign.mkdir(parents=True)
+    (foreign / "case.yaml").write_text("steps: [1]\n", encoding="utf-8")
+
+    corpus.runpytest().assert_outcomes(passed=1)
+
+
+def test_evidence_that_cannot_be_written_is_one_sentence(corpus):
+    folder = corpus.path / "corpus" / "openai_chat" / "a-server" / "hello"
+    (folder / "exchange.yaml").mkdir(parents=True)
+    (folder / "case.yaml").write_text(
+        strict_yaml.dump(
+            {
+                "synaptum": "case/1",
+                "summary": "A word.",
+                "kind": "recorded",
+                "flags": ["text"],
+                "source": {"server": "a-server", "model": "m", "date": "2026-11-30"},
+                "asks": [{"body": {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}}],
+            }
+        ),
+        encoding="utf-8",
+    )
+    with LoopbackServer([Answer(body=chat_body("Hello."))]) as server:
+        result = corpus.runpytest(
+            "corpus", "-k", "hello", "--synaptum-record", f"--synaptum-base-url={server.base_url}"
+        )
+
+    result.assert_outcomes(failed=1, deselected=1)
+    result.stdout.fnmatch_lines(
+        ["The evidence corpus/openai_chat/a-server/hello/exchange.yaml cannot be written (*"]
+    )

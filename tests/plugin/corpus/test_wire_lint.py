@@ -107,9 +107,11 @@ def test_every_rule_says_what_to_change_and_why_it_stands():
 
 
 def test_a_report_names_rule_place_and_evidence():
-    text = report(lint({"messages": [USER], "tools": []}))
+    text = report(lint({"messages": [{"role": "wizard", "content": "Hi"}], "tools": []}))
 
     assert "empty-tools at /tools: `tools` is empty; leave the key out." in text
+    assert "corpus case openai_chat/vllm/empty-tools-refused" in text
+    assert "unknown-role at /messages/0/role" in text
     assert "read 2026-11-30" in text
 
 
