@@ -15,14 +15,14 @@ import pytest
 from pytest_synaptum.contracts.sample import sample_run
 from pytest_synaptum.resume.children import can_fork, run_in_child, start_child, wait_for_child
 from pytest_synaptum.resume.stops import Gate, Stop
-from pytest_synaptum.resume.stores import GatedStore, close_store
+from pytest_synaptum.resume.stores import GatedStore, close_store, refuse_no_store
 from synaptum.errors import (
     ConfigurationError,
     EncodingError,
     JournalBusyError,
     JournalDivergedError,
 )
-from synaptum.journal.store import Releasable, RunState
+from synaptum.journal.store import Claimable, Releasable, RunState, place_of
 from synaptum.vocabulary import Step, ToolResult, ToolStep
 
 __all__ = ["CheckpointerContract"]
@@ -49,6 +49,7 @@ class CheckpointerContract:
     def _with_store(self, folder: Path, work: Callable[[Any], Awaitable[Any]]) -> Any:
         async def go() -> Any:
             store = self.open_store(folder)
+            refuse_no_store(store, f"{type(self).__name__}.open_store(folder)")
             try:
                 return await work(store)
             finally:
@@ -225,50 +226,48 @@ class CheckpointerContract:
 
     def test_a_run_has_one_writer_at_a_time(self, tmp_path: Path) -> None:
         """A second process is refused while a first one holds the run, and not afterwards."""
-        self._only_if_it_outlives()
-        if not can_fork():
-            pytest.skip("this system has no fork")
+        self._only_in_two_processes()
         events = list(sample_run(1, closed=False))
 
-        begin, go = os.pipe()
-
-        async def second(_: int) -> None:
-            os.read(begin, 1)  # until the first writer holds the run
-            store = self.open_store(tmp_path)
-            await store.load("run-1")
-            try:
-                await store.append("run-1", events[1])
-            except JournalBusyError:
-                os._exit(_REFUSED)
-
-        async def first(store: Any) -> int:
+        async def first(store: Any) -> None:
             await store.append("run-1", events[0])
-            os.write(go, b".")
-            return wait_for_child(child)
 
-        child = start_child(second, tmp_path / "second.log")  # before a store is open here
-        status = self._with_store(tmp_path, first)
-        os.close(begin)
-        os.close(go)
+        status = self._beside(tmp_path, first, events[1])
         assert status == _REFUSED, "a second process wrote a run that another one holds"
 
-        async def later(store: Any) -> None:
-            await store.load("run-1")
-            await store.append("run-1", events[1])
+        status = run_in_child(self._one_write(tmp_path, events[1]), tmp_path / "third.log")
+        assert status == 0, "the run is still held although its store was closed"
 
-        self._with_store(tmp_path, later)
+    def test_a_claimed_run_is_held_as_if_it_were_written(self, tmp_path: Path) -> None:
+        """Where runs can be claimed: whoever resumes one claims it before it does anything."""
+        self._only_in_two_processes()
+        events = list(sample_run(1, closed=False))
+        is_claimable = self._with_store(tmp_path, _is_claimable)
+        if not is_claimable:
+            pytest.skip("the store's runs cannot be claimed before they are written (no claim)")
+        self._with_store(tmp_path, lambda store: _fill(store, events[:1]))
+
+        async def first(store: Any) -> None:
+            await store.load("run-1")
+            await store.claim("run-1")
+
+        status = self._beside(tmp_path, first, events[1])
+        assert status == _REFUSED, "a second process wrote a run that another one has claimed"
 
     def test_a_run_that_was_let_go_of_can_be_written_elsewhere(self, tmp_path: Path) -> None:
-        """Where a store holds runs, `release` lets another one write them."""
+        """Where a store holds runs, `release` lets another one write them, in any process."""
         self._only_if_it_outlives()
         events = list(sample_run(1, closed=False))
 
-        async def work(store: Any) -> None:
+        async def let_go(store: Any) -> None:
             await store.append("run-1", events[0])
             if isinstance(store, Releasable):
                 await store.release("run-1")
                 await store.release("nobody")
-            other = self.open_store(tmp_path)
+
+        async def work(store: Any) -> None:
+            await let_go(store)
+            other = self.open_store(tmp_path / "here")
             try:
                 await other.load("run-1")
                 await other.append("run-1", events[1])
@@ -276,7 +275,75 @@ class CheckpointerContract:
                 await close_store(other)
             _same(await _load(store), events[:2])
 
-        self._with_store(tmp_path, work)
+        (tmp_path / "here").mkdir()
+        self._with_store(tmp_path / "here", work)
+        if can_fork():
+            (tmp_path / "there").mkdir()
+            status = self._beside(tmp_path / "there", let_go, events[1])
+            assert status == 0, "another process cannot write a run that was let go of"
+
+    def test_stores_that_name_their_place_name_the_same_for_the_same_runs(
+        self, tmp_path: Path
+    ) -> None:
+        """A run is gone through once at a time by its place: two journals, two places."""
+        self._only_if_it_outlives()
+        for name in ("one", "other"):
+            (tmp_path / name).mkdir()
+
+        async def place(store: Any) -> Any:
+            return None if getattr(store, "place", None) is None else place_of(store)
+
+        first, again = (self._with_store(tmp_path / "one", place) for _ in range(2))
+        other = self._with_store(tmp_path / "other", place)
+        assert first == again, "two stores of the same journals say that they are at two places"
+        assert first is None or first != other, "two journals say that they are at one place"
+
+    def _only_in_two_processes(self) -> None:
+        self._only_if_it_outlives()
+        if not can_fork():
+            pytest.skip("this system has no fork")
+
+    def _beside(self, folder: Path, first: Callable[[Any], Awaitable[None]], event: Step) -> int:
+        """The exit code of a process that writes `event` while a store is open here.
+
+        In: what is done with the store here before that; the child is forked before it is opened.
+        """
+        begin, go = os.pipe()
+
+        async def second(descriptor: int) -> None:
+            os.read(begin, 1)  # until the first writer is done
+            await self._one_write(folder, event)(descriptor)
+
+        child = start_child(second, folder / "second.log")
+
+        async def work(store: Any) -> int:
+            try:
+                await first(store)
+            finally:
+                os.write(go, b".")
+                status = wait_for_child(child)
+            return status
+
+        try:
+            return int(self._with_store(folder, work))
+        finally:
+            os.close(begin)
+            os.close(go)
+
+    def _one_write(self, folder: Path, event: Step) -> Callable[[int], Awaitable[None]]:
+        async def write(_: int) -> None:
+            store = self.open_store(folder)
+            await store.load("run-1")
+            try:
+                await store.append("run-1", event)
+            except JournalBusyError:
+                os._exit(_REFUSED)
+
+        return write
+
+
+async def _is_claimable(store: Any) -> bool:
+    return isinstance(store, Claimable)
 
 
 def _with_result(event: Step, result: ToolResult) -> Step:
@@ -291,6 +358,7 @@ async def _fill(store: Any, events: list[Step]) -> None:
 
 async def _load(store: Any, run_id: str = "run-1") -> tuple[Step, ...]:
     state = await store.load(run_id)
+    assert state.run_id == run_id, "load() gives the state of a run of another name"
     return tuple(state.events)
 
 

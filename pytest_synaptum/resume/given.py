@@ -150,6 +150,9 @@ def gateway_factory(given: Any, model: Any, agent: Callable[[], Any]) -> Callabl
         )
         raise TypeError(msg)
     if _takes_model(given):
+        if model is None:
+            msg = f"gateway={given!r} takes a model, and there is none: give model= as well."
+            raise TypeError(msg)
         return lambda: cast("Gateway", given(model))
     return cast("Callable[[], Gateway]", given)
 

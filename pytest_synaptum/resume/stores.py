@@ -26,6 +26,7 @@ __all__ = [
     "close_store",
     "is_ours",
     "loaded",
+    "refuse_no_store",
     "store_factory",
 ]
 
@@ -81,17 +82,23 @@ def store_factory(given: Any) -> OpenStore:
             folder.mkdir(exist_ok=True)  # only for a store that wants one: there are many runs
         with _of_the_store():
             store = given(folder) if takes_folder else given()
-        if hasattr(store, "append") and hasattr(store, "load"):
-            return cast("Checkpointer", store)
-        if inspect.iscoroutine(store):
-            store.close()
-        msg = (
-            f"checkpointer={given!r} made a {type(store).__name__}, which is no store: give a plain"
-            " function that returns one, with append and load."
-        )
-        raise TypeError(msg)
+        refuse_no_store(store, f"checkpointer={given!r}")
+        return cast("Checkpointer", store)
 
     return opened
+
+
+def refuse_no_store(made: Any, maker: str) -> None:
+    """Refuse what is no store. Raises `TypeError`, which names `maker`, who made it."""
+    if hasattr(made, "append") and hasattr(made, "load"):
+        return
+    if inspect.iscoroutine(made):
+        made.close()
+    msg = (
+        f"{maker} made a {type(made).__name__}, which is no store: give a plain function that"
+        " returns one, with append and load."
+    )
+    raise TypeError(msg)
 
 
 def _takes_folder(given: Callable[..., Any]) -> bool:

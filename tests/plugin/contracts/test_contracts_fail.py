@@ -236,3 +236,83 @@ def test_a_provider_that_waits_for_the_whole_stream_is_red():
             return super().stream_from_wire(iter(list(chunks)))
 
     assert "whole stream" in str(fails(ProviderOf(Waiting), "test_a_stream_is_read_lazily", "text"))
+
+
+class OnDisk(Wrapped):
+    """A store on disk that keeps every promise; a subclass breaks one."""
+
+    def __init__(self, folder):
+        super().__init__(JsonlCheckpointer(folder / "j.jsonl", durable=False))
+
+    async def release(self, run_id):
+        await self.inner.release(run_id)
+
+    async def claim(self, run_id):
+        await self.inner.claim(run_id)
+
+    def close(self):
+        self.inner.close()
+
+
+class ClaimsNothing(OnDisk):
+    async def claim(self, run_id):
+        pass
+
+
+class LetsNothingGo(OnDisk):
+    async def release(self, run_id):
+        pass
+
+
+class EverywhereTheSame(OnDisk):
+    place = "here"
+
+
+class SomewhereElse(OnDisk):
+    @property
+    def place(self):
+        return next(PLACES)
+
+
+class CallsItOtherwise(OnDisk):
+    async def load(self, run_id):
+        state = await self.inner.load(run_id)
+        return RunState("another" if state.events else run_id, state.events)
+
+
+PLACES = itertools.count()
+
+
+@pytest.mark.parametrize(
+    ("store", "test"),
+    [
+        (ClaimsNothing, "test_a_claimed_run_is_held_as_if_it_were_written"),
+        (LetsNothingGo, "test_a_run_that_was_let_go_of_can_be_written_elsewhere"),
+        (EverywhereTheSame, "test_stores_that_name_their_place_name_the_same_for_the_same_runs"),
+        (SomewhereElse, "test_stores_that_name_their_place_name_the_same_for_the_same_runs"),
+        (CallsItOtherwise, "test_what_was_appended_is_loaded_as_it_was_and_in_order"),
+    ],
+)
+def test_a_store_on_disk_that_breaks_a_promise_is_red(store, test, tmp_path):
+    class Contract(CheckpointerContract):
+        def open_store(self, folder):
+            return store(folder)
+
+    class Kept(CheckpointerContract):
+        def open_store(self, folder):
+            return OnDisk(folder)
+
+    for name in ("broken", "kept"):
+        (tmp_path / name).mkdir()
+    assert isinstance(fails(Contract(), test, tmp_path / "broken"), AssertionError)
+    getattr(Kept(), test)(tmp_path / "kept")
+
+
+def test_a_factory_that_opens_no_store_is_told_by_name(tmp_path):
+    class Contract(CheckpointerContract):
+        async def open_store(self, folder):
+            return OnDisk(folder)
+
+    error = fails(Contract(), "test_an_unknown_run_is_an_empty_journal", tmp_path)
+
+    assert "Contract.open_store(folder) made a coroutine, which is no store" in str(error)

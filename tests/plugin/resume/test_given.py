@@ -74,3 +74,10 @@ def test_a_decision_that_is_none_is_told() -> None:
 
     with pytest.raises(TypeError, match="decide= gave a NoneType"):
         check(agent, gateway=gateway, decide=lambda step: None)
+
+
+def test_a_gateway_of_a_model_that_is_not_given_says_so() -> None:
+    with pytest.raises(TypeError, match="takes a model, and there is none: give model= as well"):
+        asyncio.run(
+            check_resume(Agent("a", model="m"), "Go", gateway=lambda model: model.gateway())
+        )
