@@ -221,6 +221,10 @@ def answering(raw: bytes) -> Iterator[str]:
         with connection:
             connection.recv(65536)
             connection.sendall(raw)
+            connection.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(OSError):
+                while connection.recv(65536):  # closed with bytes unread, it would be a reset
+                    pass
 
     thread = threading.Thread(target=answer)
     thread.start()
