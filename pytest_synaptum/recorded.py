@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
@@ -37,13 +38,17 @@ class RecordedProvider:
 
     Attributes:
         http_model: the `HttpModel` underneath.
+        waits: seconds of each wait that was asked for by `sleep`.
     """
 
     def __init__(self, recording: Recording, player: Player | None = None) -> None:
         self._recording = recording
+        self.waits: list[float] = []
         # A fresh view is for runs that are repeated; the page of the run shows the first.
         self._journalled = journalled_by(recording.item) if player is None else None
         player = player or recording.player
+        #: How much of a wait is waited; None while recording, when all of it is.
+        self._pace = None if player is None else recording.pace
         transport: Transport
         if player is not None:
             transport = ReplayTransport(player, recording.pace)
@@ -97,6 +102,12 @@ class RecordedProvider:
             policy=policy,
             journalled=self._journalled,
         )
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait between attempts, for `Session(sleep=)`: on replay as little as for the answers."""
+        self.waits.append(seconds)
+        # Other tasks get their turn where nothing is waited, too.
+        await asyncio.sleep(seconds if self._pace is None else seconds * self._pace)
 
     def fresh(self) -> RecordedProvider:
         """The same model over a fresh view of the exchanges so far, which counts for nothing.

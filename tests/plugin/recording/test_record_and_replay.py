@@ -415,3 +415,32 @@ def test_a_fresh_view_gives_every_answer_again_and_counts_for_nothing(suite: Rec
     replayed.assert_outcomes(passed=1)
     replayed.stdout.fnmatch_lines(["synaptum: 1 exchange replayed, 0 recorded, 0 unused; *"])
     assert server.count == 1
+
+
+def test_an_agents_retries_wait_while_recording_and_not_on_replay(suite: RecordedSuite) -> None:
+    suite.write(
+        """
+        import time
+        from synaptum import Agent, Session
+
+        def test_chat(recorded_provider):
+            agent = Agent("clerk", model=recorded_provider.model)
+
+            async def run():
+                gateway = recorded_provider.gateway()
+                session = Session("r1", gateway, sleep=recorded_provider.sleep)
+                return [step async for step in agent.run("Hi", session=session)]
+
+            began = time.monotonic()
+            assert asyncio.run(run())[-1].output == "At last."
+            (asked,) = recorded_provider.waits
+            assert asked >= 2
+            print("waited" if time.monotonic() - began >= asked else "went on")
+        """
+    )
+    busy = Answer(status=503, headers=[("retry-after", "2")], body=b'{"error":{"message":"busy"}}')
+    with LoopbackServer([busy, Answer(body=chat_body("At last."))]) as server:
+        recorded = suite.record(server, "--synaptum-force", "-s")
+
+    recorded.stdout.fnmatch_lines(["waited"])
+    suite.run("-s").stdout.fnmatch_lines(["*went on"])
