@@ -23,8 +23,8 @@ from pytest_synaptum.resume.children import (
     told_by,
     written_in,
 )
-from pytest_synaptum.resume.fork_server import ForkServer
-from pytest_synaptum.resume.protocol import AnyAgent, Probe
+from pytest_synaptum.resume.fork_server import ForkServer, ServerEndedError
+from pytest_synaptum.resume.protocol import AnyAgent, Probe, as_json
 from pytest_synaptum.resume.report import Finding, ResumeReport
 from pytest_synaptum.resume.stops import KILLS, Gate, Stop, tells_of_stop
 from synaptum import canonical
@@ -75,7 +75,9 @@ class _Stopper:
         try:
             async with limit:
                 return await self._stop_and_resume(where, cell, place)
-        except TimeoutError as error:
+        except ServerEndedError:
+            raise
+        except Exception as error:
             if limit.expired():
                 return findings.hung(where, limit_s)
             return findings.raised(where, error)
@@ -143,7 +145,8 @@ class _Stopper:
             where=str(cell),
             recorded="a run that ends where its store fails or its task is cancelled",
             came="the run came to its end",
-            cause="the framework swallows the error of the store, or the cancellation",
+            cause="the framework swallows the error of the store, or the cancellation; or the"
+            " adapter does not tell its probe before it writes",
         )
 
 
@@ -333,12 +336,16 @@ def _compare(where: str, straight: _Straight, journal: list[Any], output: Any) -
     for place in range(max(len(straight.journal), len(journal))):
         left = straight.journal[place] if place < len(straight.journal) else None
         right = journal[place] if place < len(journal) else None
-        if left is None or right is None or canonical.encode(left) != canonical.encode(right):
+        if left is None or right is None or _differ("journal()", left, right):
             return findings.difference(
                 "journal", "the journal differs", where, left, right, step=f"entry {place}"
             )
-    if canonical.encode(straight.output) != canonical.encode(output):
+    if _differ("The output", straight.output, output):
         return findings.difference(
             "journal", "the output differs", where, straight.output, output, step="output"
         )
     return None
+
+
+def _differ(what: str, left: Any, right: Any) -> bool:
+    return as_json(what, left) != as_json(what, right)

@@ -22,8 +22,9 @@ from typing import Any, Protocol
 
 from pytest_synaptum.resume.stops import Gate, die
 from synaptum import canonical
+from synaptum.errors import EncodingError
 
-__all__ = ["AnyAgent", "Probe", "is_any_agent"]
+__all__ = ["AnyAgent", "Probe", "as_json", "is_any_agent"]
 
 
 class AnyAgent(Protocol):
@@ -79,11 +80,12 @@ class Probe:
 
     def asked(self, request: Any) -> None:
         """The model is asked; `request` is JSON."""
-        self._keep("asks", (self.gate.writes, canonical.encode(request)))
+        self._keep("asks", (self.gate.writes, as_json("probe.asked()", request)))
 
     def effect(self, name: str, arguments: Any = None) -> None:
         """A tool that may not be repeated is about to take effect."""
-        self._keep("effects", (self.gate.writes, canonical.encode([name, arguments])))
+        what = as_json("probe.effect()", [name, arguments])
+        self._keep("effects", (self.gate.writes, what))
 
     def effect_happened(self) -> None:
         """It has. Does not return where the process is to be killed here."""
@@ -104,13 +106,30 @@ class Probe:
 
 
 def is_any_agent(given: Any) -> bool:
-    """Whether it makes an `AnyAgent`: a class or function of a folder."""
+    """Whether it makes an `AnyAgent`: a class, or a function that needs one thing, a folder."""
     if isinstance(given, type):
         return all(hasattr(given, name) for name in ("start", "resume", "journal"))
     if not callable(given) or hasattr(given, "run"):
         return False
     try:
-        parameters = inspect.signature(given).parameters
+        parameters = inspect.signature(given).parameters.values()
     except (TypeError, ValueError):
         return False
-    return len(parameters) == 1
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = [p for p in parameters if p.default is p.empty and p.kind not in variadic]
+    return len(needed) == 1
+
+
+def as_json(what: str, value: Any) -> str:
+    """A value of the adapter's as canonical JSON.
+
+    In: `what` says whose it is, for the error.
+
+    Raises:
+        EncodingError: it is no JSON.
+    """
+    try:
+        return canonical.encode(value)
+    except EncodingError as error:
+        msg = f"{what} gave the check what is no JSON: {error}"
+        raise EncodingError(msg) from None

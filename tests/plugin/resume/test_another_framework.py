@@ -10,7 +10,7 @@ import pytest
 
 from pytest_synaptum import Stop, check_resume
 from synaptum import Agent
-from synaptum.errors import ConfigurationError
+from synaptum.errors import ConfigurationError, EncodingError
 from synaptum.testing import ScriptedModel
 
 IN_PROCESS = {Stop.BEFORE, Stop.AFTER}
@@ -223,3 +223,45 @@ def test_an_adapter_that_tells_of_no_write_is_refused():
 def test_a_check_that_would_stop_nothing_is_refused(stop):
     with pytest.raises(ConfigurationError, match="Nothing in this run of 2 writes can be stopped"):
         checked(Notes, {stop})
+
+
+def of_a_folder(folder, durability="sync"):
+    return Notes(folder)
+
+
+def of_nothing(temperature=0.0):
+    return Agent("a", model="m")
+
+
+def test_a_function_is_told_by_what_it_needs_and_not_by_what_it_may_be_given():
+    assert checked(of_a_folder).ok
+    assert checked(of_nothing, model=ScriptedModel("Hi")).ok
+
+
+class GivesASet(Notes):
+    async def journal(self):
+        return [*await super().journal(), {1}]
+
+
+class EndsWithAnObject(Notes):
+    async def resume(self, probe):
+        await super().resume(probe)
+        return object()
+
+
+class AsksAnObject(Notes):
+    async def resume(self, probe):
+        probe.asked(object())
+
+
+@pytest.mark.parametrize(
+    ("agent", "whose"),
+    [
+        (GivesASet, r"journal\(\)"),
+        (EndsWithAnObject, "The output"),
+        (AsksAnObject, r"probe\.asked\(\)"),
+    ],
+)
+def test_what_is_no_json_is_told_with_who_gave_it(agent, whose):
+    with pytest.raises(EncodingError, match=f"{whose} gave the check what is no JSON: The value"):
+        checked(agent)
