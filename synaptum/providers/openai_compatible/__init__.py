@@ -77,10 +77,17 @@ class OpenAICompatible:
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """JSON that tells this provider and its profile from another."""
-        profile = {field.name: getattr(self.profile, field.name) for field in fields(self.profile)}
-        profile["call_fields"] = list(self.profile.call_fields)
-        profile["media"] = sorted(self.profile.media)
+        """JSON that tells this provider and its profile from another.
+
+        It becomes part of every journal, so it says no more than it must: a profile whose
+        sources were read again, or that a later version can say more of, is still the same.
+        """
+        plain = Profile(name="", read_on=self.profile.read_on)
+        profile = {
+            field.name: sorted(value) if isinstance(value, tuple | frozenset) else value
+            for field in fields(plain)
+            if (value := getattr(self.profile, field.name)) != getattr(plain, field.name)
+        }
         return {"provider": self.name, "profile": profile}
 
     def to_wire(self, request: Request) -> dict[str, Any]:

@@ -65,6 +65,17 @@ def test_two_profiles_have_two_configurations():
     assert OpenAICompatible().configuration["provider"] == "openai-compatible"
 
 
+def test_a_profile_read_again_or_with_more_to_say_keeps_its_runs_going():
+    read_again = dataclasses.replace(PROFILES["openai"], read_on="2031-01-01")
+
+    assert OpenAICompatible(read_again).configuration == OpenAICompatible("openai").configuration, (
+        "the day is no part of a run"
+    )
+    assert OpenAICompatible().configuration["profile"] == {"name": "default"}, (
+        "what has its default is not written down, so a new field is none in old journals"
+    )
+
+
 def test_a_pattern_that_is_no_regular_expression_is_refused():
     with pytest.raises(ConfigurationError, match="tool_name_pattern"):
         Profile(name="mine", read_on="2026-11-30", tool_name_pattern="(")
