@@ -333,10 +333,11 @@ def _done_twice(where: str, kind: str, text: str) -> Finding:
 
 
 def _compare(where: str, straight: _Straight, journal: list[Any], output: Any) -> Finding | None:
+    shared = min(len(straight.journal), len(journal))
     for place in range(max(len(straight.journal), len(journal))):
         left = straight.journal[place] if place < len(straight.journal) else None
         right = journal[place] if place < len(journal) else None
-        if left is None or right is None or _differ("journal()", left, right):
+        if place >= shared or _differ("journal()", left, right):
             return findings.difference(
                 "journal", "the journal differs", where, left, right, step=f"entry {place}"
             )

@@ -122,6 +122,8 @@ def live(
         signal.alarm(math.ceil(PATIENCE_S if patience_s is None else patience_s))
         asyncio.run(_settled(work(descriptor)))
         status = 0
+    except NotKilledError as error:
+        log.with_suffix(".error").write_text(str(error), encoding="utf-8")
     except BaseException:
         log.with_suffix(".error").write_text(traceback.format_exc(), encoding="utf-8")
     finally:

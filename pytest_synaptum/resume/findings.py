@@ -84,7 +84,8 @@ def not_killed(where: str, status: int, told: str, patience_s: float) -> Finding
 
     In: its exit code, its traceback if it left one, and how long it was waited for.
     """
-    last = told.strip().splitlines()[-1] if told.strip() else f"exit code {status}"
+    lines = told.strip().splitlines()
+    last = lines[-1] if lines else f"exit code {status}"
     if status == -signal.SIGALRM:
         last = _no_end(patience_s)
     return Finding(
@@ -94,7 +95,7 @@ def not_killed(where: str, status: int, told: str, patience_s: float) -> Finding
         recorded="killed by SIGKILL at the boundary",
         came=last,
         cause="something that does not work in a forked process, or a run that takes another way",
-        lines=tuple(told.splitlines()),
+        lines=tuple(lines) if len(lines) > 1 else (),
     )
 
 

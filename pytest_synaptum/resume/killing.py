@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_synaptum.resume import judge
 from pytest_synaptum.resume.baseline import Baseline
 from pytest_synaptum.resume.children import NotKilledError, written_in
 from pytest_synaptum.resume.fork_server import ForkServer
 from pytest_synaptum.resume.passage import Setup, passage
+from pytest_synaptum.resume.report import Finding
 from pytest_synaptum.resume.stops import Gate
 from pytest_synaptum.resume.stores import GatedStore
 from pytest_synaptum.resume.tape import ReplayingGateway
 from pytest_synaptum.resume.world import World
 from synaptum.journal.blocking import on_this_thread
 
-__all__ = ["Killer"]
+__all__ = ["Killer", "differs_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,7 @@ class _Life:
     folder: Path
     gate: Gate
     day: int
+    log: Path
 
 
 class Killer:
@@ -58,7 +62,7 @@ class Killer:
                 patience_s=self._patience_s,
                 orphaned=lambda: shutil.rmtree(self._folder, ignore_errors=True),
             )
-        status = self._server.run(_Life(world, folder, gate, day), log)
+        status = self._server.run(_Life(world, folder, gate, day, log), log)
         world.adopt(written_in(log))
         return status
 
@@ -77,4 +81,18 @@ class Killer:
         end = await passage(
             setup, world, gated, gateway, gate, day=life.day, settle=baseline.settled
         )
+        where = "in a process of its own"
+        finding = judge.same_events(where, baseline, world) or judge.stray(where, baseline, world)
+        _finding_file(life.log).write_bytes(pickle.dumps(finding))
         raise NotKilledError(str(end))
+
+
+def differs_in(log: Path) -> Finding | None:
+    """What a child that was not killed did otherwise than the straight run, if anything."""
+    file = _finding_file(log)
+    found: Finding | None = pickle.loads(file.read_bytes()) if file.exists() else None
+    return found
+
+
+def _finding_file(log: Path) -> Path:
+    return log.with_suffix(".finding")

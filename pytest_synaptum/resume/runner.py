@@ -13,7 +13,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from pytest_synaptum.resume.baseline import Baseline, Journals, read_journals
 from pytest_synaptum.resume.boundaries import Cell
 from pytest_synaptum.resume.children import told_by
 from pytest_synaptum.resume.fork_server import ServerEndedError
-from pytest_synaptum.resume.killing import Killer
+from pytest_synaptum.resume.killing import Killer, differs_in
 from pytest_synaptum.resume.passage import End, Setup, passage
 from pytest_synaptum.resume.repeating import repeating
 from pytest_synaptum.resume.report import Finding, ResumeReport
@@ -315,6 +315,9 @@ class Runner:
         log = place.log()
         status = self.killer.killed(place.world, place.folder, gate, log)
         if status != -9:
+            differs = differs_in(log)
+            if differs is not None:
+                return replace(differs, where=str(cell))
             return findings.not_killed(str(cell), status, told_by(log), self.patience_s)
         if len(place.world.acknowledged) != on_record(cell):
             return findings.killed_elsewhere(str(cell))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -19,6 +20,7 @@ from pytest_synaptum import Stop
 from pytest_synaptum.resume import children
 from pytest_synaptum.resume.world import World
 from synaptum import tool
+from synaptum.errors import JournalError
 from synaptum.testing import calls
 
 pytestmark = pytest.mark.skipif(not children.can_fork(), reason="this system has no fork")
@@ -160,6 +162,23 @@ def test_ctrl_c_is_heard_while_a_process_hangs(pytester):
     assert not list(folder.glob("synaptum-resume-*"))
 
 
+def collect_all(*_: object) -> None:
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, collect_all])
+def test_a_test_that_waits_for_all_children_itself_is_no_matter(handler):
+    before = signal.signal(signal.SIGCHLD, handler)
+    try:
+        report = killed(script=(calls("read", path="a"), "Done."))
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+    assert report.ok, str(report)
+
+
 def test_what_was_printed_before_a_kill_is_printed_once(pytester):
     pytester.makepyfile(
         SLOW.replace("SECONDS", "0")
@@ -196,22 +215,47 @@ def test_a_process_that_something_else_killed_is_not_blamed_on_the_store():
     assert found.cause == "something else killed it: a lack of memory, or the agent itself"
 
 
-def test_a_run_that_ends_before_it_is_killed_says_how():
-    here = os.getpid()
-
-    def instructions():
-        return "Be exact." if os.getpid() == here else "Be kind."
-
+def test_a_process_that_asks_something_else_shows_what():
     report = check(
-        lambda: small(instructions=instructions),
+        lambda: small(instructions=lambda: f"Process {os.getpid():010}"),
         calls("read", path="a"),
         "Done.",
         checkpointer=FILE_STORES["jsonl"],
         stops={Stop.KILLED_AFTER},
     )
 
-    came = "the run came to its end: DivergedError: 000000-model: the straight run made no such"
-    assert came in report.findings[-1].came
+    found = report.findings[-1]
+    assert (found.check, found.path) == ("request", "system")
+    assert found.recorded == f'"Process {os.getpid():010}"'
+    assert found.cause.startswith("randomness")
+
+
+def test_a_run_that_ends_before_it_is_killed_says_how():
+    here = os.getpid()
+
+    class Full:
+        """A disk that is full in every other process."""
+
+        def __init__(self, folder):
+            self.inner = FILE_STORES["jsonl"](folder)
+
+        async def append(self, run_id, event):
+            if os.getpid() != here:
+                raise JournalError("the disk is full")
+            await self.inner.append(run_id, event)
+
+        async def load(self, run_id):
+            return await self.inner.load(run_id)
+
+    report = check(
+        small,
+        calls("read", path="a"),
+        "Done.",
+        checkpointer=Full,
+        stops={Stop.KILLED_AFTER},
+    )
+
+    assert report.findings[-1].came == "the run came to its end: JournalError: the disk is full"
 
 
 def test_a_line_that_a_child_died_over_is_left_out(tmp_path):
