@@ -234,6 +234,7 @@ async def _straight(make: Callable[[Path], AnyAgent], task: Any, place: Path) ->
 
 async def _until_stopped(agent: AnyAgent, task: Any, probe: Probe) -> bool:
     running = asyncio.ensure_future(_start(agent, task, probe))
+    probe.gate.task = running
     try:
         await running
     except asyncio.CancelledError:

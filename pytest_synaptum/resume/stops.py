@@ -11,7 +11,7 @@ import asyncio
 import os
 import signal
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
 __all__ = ["KILLS", "Gate", "Stop", "StoppedError", "die", "tells_of_stop"]
 
@@ -59,12 +59,15 @@ class Gate:
 
     Attributes:
         writes: how many writes were acknowledged.
+        task: the one to cancel; the one that writes without it. A framework may write in a task
+            of its own, and whoever cancels a run cancels the task that runs all of it.
     """
 
     def __init__(self, at: int | None = None, stop: Stop | None = None, writes: int = 0) -> None:
         self.at = at
         self.stop = stop
         self.writes = writes
+        self.task: asyncio.Task[Any] | None = None
 
     def before(self) -> None:
         """A write is about to happen. Raises `StoppedError`, or does not return."""
@@ -88,7 +91,7 @@ class Gate:
         if self.stop is Stop.AFTER:
             raise StoppedError
         if self.stop is Stop.CANCELLED:
-            _cancel_this_task()
+            _cancel(self.task)
 
     def effect_happened(self) -> None:
         """A tool has done its work, and nothing of it is written yet."""
@@ -101,15 +104,15 @@ class Gate:
         return self.at is not None and self.writes == self.at + 1
 
 
-def _cancel_this_task() -> None:
+def _cancel(whole: asyncio.Task[Any] | None) -> None:
     try:
-        task = asyncio.current_task()
+        writing = asyncio.current_task()
     except RuntimeError:
-        task = None
-    if task is None:
+        writing = None
+    if writing is None:
         msg = "This write is made outside of any task: leave Stop.CANCELLED out of stops=."
         raise RuntimeError(msg)
-    task.cancel()
+    (whole or writing).cancel()
 
 
 def die() -> None:

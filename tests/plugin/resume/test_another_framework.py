@@ -106,6 +106,22 @@ class Groups(Notes):
         return work.result()
 
 
+class WritesBeside(Notes):
+    """Writes in a task of its own, and does without what that one gives."""
+
+    async def start(self, task, probe):
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.resume(probe))
+        return "done"
+
+    async def resume(self, probe):
+        for name in ("one", "two"):
+            if name not in await self.journal():
+                self.note(probe, name)
+                await asyncio.sleep(0)
+        return "done"
+
+
 class Hangs(Notes):
     """Waits for a lock that nobody lets go of."""
 
@@ -158,6 +174,12 @@ def test_the_same_question_asked_twice_is_no_question_asked_again():
 @pytest.mark.parametrize("agent", [Wraps, Groups])
 def test_a_framework_may_hand_the_stores_error_on_as_its_own(agent):
     report = checked(agent)
+
+    assert report.ok, str(report)
+
+
+def test_the_run_is_cancelled_and_not_only_the_task_that_writes():
+    report = checked(WritesBeside, {Stop.CANCELLED})
 
     assert report.ok, str(report)
 
