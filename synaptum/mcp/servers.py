@@ -31,7 +31,7 @@ from synaptum.errors import (
 from synaptum.mcp.answers import risk_of
 from synaptum.mcp.stderr import ErrorTail
 from synaptum.mcp.tool import MCPTool
-from synaptum.tools.base import check_tool_names
+from synaptum.tools.base import arguments_schema, check_tool_names
 from synaptum.vocabulary import (
     Risk,
     ToolDefinition,
@@ -265,8 +265,7 @@ class MCPTools:
         return ToolDefinition(
             self._prefix + listed.name,
             listed.description or "",
-            # MCP allows leaving `properties` out, the chat dialect does not.
-            {"type": "object", "properties": {}, **listed.input_schema},
+            arguments_schema(listed.input_schema),
             risk_of(hints),
             bool(hints is not None and hints.idempotent_hint),
         )

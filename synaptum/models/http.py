@@ -27,7 +27,7 @@ from synaptum.errors import ConfigurationError, NetworkError, ProviderError, Syn
 from synaptum.models.dialect import Dialect
 from synaptum.models.endpoint import endpoint_url
 from synaptum.models.event_feed import event_feed
-from synaptum.models.reply import begin, close, content_type, let_end, rest
+from synaptum.models.reply import begin, close, content_type, let_end, rest, what_came
 from synaptum.models.secrets import Secret, Secrets
 from synaptum.providers.base import Provider
 from synaptum.providers.idempotency import idempotency_key
@@ -155,8 +155,9 @@ class HttpModel:
         reply = await self._send(request, context, stream=False)
         try:
             with self._completing_errors(reply):
+                if reply.status >= 300:
+                    raise await self._refusal(reply, reply.chunks())
                 body = await rest(reply.chunks())
-                self._check_status(reply, body)
                 if looks_like_sse(body):
                     # Some gateways stream whatever they are asked.
                     return fold(self._dialect.provider.stream_from_wire(self._chunks_in(body)))
@@ -181,7 +182,7 @@ class HttpModel:
         try:
             with self._completing_errors(reply):
                 if reply.status >= 300:
-                    self._check_status(reply, await rest(chunks))
+                    raise await self._refusal(reply, chunks)
                 piece, is_stream = await begin(chunks, content_type(reply))
                 if not is_stream:
                     body = piece + await rest(chunks)
@@ -265,10 +266,16 @@ class HttpModel:
             data = self._secrets.remove_from(data)
         return self._dialect.chunk(data)
 
-    def _check_status(self, reply: HttpReply, body: bytes) -> None:
-        """Raise the error of an answer that is none."""
-        if reply.status < 300:
-            return
+    async def _refusal(self, reply: HttpReply, chunks: AsyncIterator[bytes]) -> ProviderError:
+        """The error of an answer that is none, told even where its body did not come whole."""
+        body, failure = await what_came(chunks)
+        error = self._error_of(reply, body)
+        if failure is not None and error.args:
+            told = f"{error.args[0]} [only {len(body)} bytes of its body were read: {failure}]"
+            error.args = (told, *error.args[1:])
+        return error
+
+    def _error_of(self, reply: HttpReply, body: bytes) -> ProviderError:
         place = place_of(self._url)
         if reply.status < 400:
             target = dict(reply.headers).get("location", "")
@@ -278,13 +285,13 @@ class HttpModel:
                 " not followed, since the key would travel along: set base_url to where the"
                 " server is."
             )
-            raise ProviderError(msg, status=reply.status, provider=self.name)
+            return ProviderError(msg, status=reply.status, provider=self.name)
         # Before anybody shortens it: half a key is one too many as well.
         body = self._secrets.remove_from_bytes(body)
         error = self._dialect.error(reply.status, body, reply.headers)
         if reply.status in {404, 405} and error.args:
             error.args = (f"{error.args[0]} [POST {place}]", *error.args[1:])
-        raise error
+        return error
 
     @contextlib.contextmanager
     def _completing_errors(self, reply: HttpReply) -> Any:

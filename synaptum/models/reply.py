@@ -7,10 +7,11 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Final
 
+from synaptum.errors import NetworkError
 from synaptum.transport.base import HttpReply
 from synaptum.transport.sse import looks_like_sse
 
-__all__ = ["begin", "close", "content_type", "let_end", "rest"]
+__all__ = ["begin", "close", "content_type", "let_end", "rest", "what_came"]
 
 #: After `[DONE]` the server gets so long to end the body properly, so that it does not see a
 #: client that hung up; one that keeps the connection open is left.
@@ -41,6 +42,17 @@ async def begin(chunks: AsyncIterator[bytes], media_type: str) -> tuple[bytes, b
 async def rest(chunks: AsyncIterator[bytes]) -> bytes:
     """All bytes that are left."""
     return b"".join([piece async for piece in chunks])
+
+
+async def what_came(chunks: AsyncIterator[bytes]) -> tuple[bytes, NetworkError | None]:
+    """The bytes that can be had of a body, and why there are no more; None where it is whole."""
+    body = b""
+    try:
+        async for piece in chunks:
+            body += piece
+    except NetworkError as error:
+        return body, error
+    return body, None
 
 
 async def let_end(chunks: AsyncIterator[bytes]) -> None:

@@ -39,7 +39,15 @@ from synaptum.surfaces.process import (
     child,
     collect,
 )
-from synaptum.tools.base import CallBridge, DefinedTool, Tool, check_tool_names, misfit, unwritable
+from synaptum.tools.base import (
+    CallBridge,
+    DefinedTool,
+    Tool,
+    check_tool_names,
+    misfit,
+    refuse_set,
+    unwritable,
+)
 from synaptum.vocabulary import Risk, ToolDefinition, ToolResult
 from synaptum.wording import ENGLISH, Wording, current_wording
 
@@ -157,6 +165,7 @@ class CodeTool(DefinedTool):
         ):
             check_bound(f"code_tool {what}", value)
         check_names("code_tool environment", environment)
+        refuse_set("tools", tools)
         self.catalogue = check_tool_names(t.tool if isinstance(t, CodeOnly) else t for t in tools)
         self._functions = python_names(self.catalogue)
         self._deadline = deadline

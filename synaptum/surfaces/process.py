@@ -9,6 +9,7 @@ child runs as the same user, with the same files and the same network.
 from __future__ import annotations
 
 import asyncio
+import codecs
 import contextlib
 import os
 import signal
@@ -61,10 +62,28 @@ class Capture:
 
     def text(self, notice: Callable[[int], str]) -> str:
         """What is kept, as text; `notice(dropped)` stands where something is missing."""
-        tail = bytes(self._tail[-self._room :])
+        head, tail = bytes(self._head), bytes(self._tail[-self._room :])
         if not self.dropped:
-            return _decoded(bytes(self._head) + tail)
-        return _decoded(bytes(self._head)) + notice(self.dropped) + _decoded(tail)
+            return _decoded(head + tail)
+        head, tail = _without_cut_end(head), _without_cut_start(tail)
+        missing = self.total - len(head) - len(tail)
+        return _decoded(head) + notice(missing) + _decoded(tail)
+
+
+def _without_cut_end(data: bytes) -> bytes:
+    """Without the first bytes of a character whose other bytes are missing."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    decoder.decode(data)
+    waiting, _ = decoder.getstate()
+    return data[: len(data) - len(waiting)]
+
+
+def _without_cut_start(data: bytes) -> bytes:
+    """Without the last bytes of a character whose first byte is missing."""
+    start = 0
+    while start < min(3, len(data)) and data[start] & 0xC0 == 0x80:
+        start += 1
+    return data[start:]
 
 
 def _decoded(data: bytes) -> str:

@@ -42,6 +42,7 @@ __all__ = [
     "MakesCalls",
     "ResolvesCalls",
     "Tool",
+    "arguments_schema",
     "cancelled_inside",
     "check_tool_names",
     "error_result",
@@ -151,6 +152,15 @@ def refuse_set(what: str, values: object) -> None:
             " of what a server caches: give a list."
         )
         raise ConfigurationError(msg)
+
+
+def arguments_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema of arguments as the chat dialect wants it: with `type` and `properties`.
+
+    Members that are null are left out: some libraries write them for what they do not have.
+    """
+    told = {name: value for name, value in schema.items() if value is not None}
+    return {"type": "object", "properties": {}, **told}
 
 
 def check_tool_names(tools: Iterable[Any]) -> tuple[Tool, ...]:

@@ -30,6 +30,7 @@ from synaptum.schema.validate import check_schema, validate
 from synaptum.tools.base import (
     PASSES_THROUGH,
     DefinedTool,
+    arguments_schema,
     cancelled_inside,
     is_own_cancellation,
     misfit,
@@ -259,12 +260,12 @@ def _check_kinds(
 
 
 def _schema_by_hand(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    schema = dict(parameters)
-    if schema.get("type", "object") != "object":
+    schema = arguments_schema(parameters)
+    if schema["type"] != "object":
         msg = f"parameters= of {name} must be a schema of type object, which arguments are."
         raise ConfigurationError(msg)
     check_schema(schema, f"parameters= of {name}")
-    return {"type": "object", "properties": {}, **schema}
+    return schema
 
 
 def _checked_examples(

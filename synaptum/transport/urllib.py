@@ -192,7 +192,7 @@ class _Exchange:
         response = self._opener.open(self._request, self._line)
         try:
             headers = tuple((name.lower(), value) for name, value in response.getheaders())
-            decompressor = self._decompressor(headers)
+            decompressor, unreadable = self._decompressor(headers)
             if decompressor is not None:
                 # What the caller reads is plain: these two no longer describe it.
                 gone = {"content-encoding", "content-length"}
@@ -203,6 +203,8 @@ class _Exchange:
                 self._received = 0
                 self._has_headers = True
                 self._tell()
+            if unreadable is not None:  # the status and headers are an answer all the same
+                raise unreadable
             self._read_body(response, decompressor)
         finally:
             response.close()
@@ -238,10 +240,13 @@ class _Exchange:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
                 self._loop.call_soon_threadsafe(self._news.set)
 
-    def _decompressor(self, headers: tuple[tuple[str, str], ...]) -> Decompressor | None:
+    def _decompressor(
+        self, headers: tuple[tuple[str, str], ...]
+    ) -> tuple[Decompressor | None, NetworkError | None]:
+        """What undoes the body's compression, or why nothing does."""
         encoding = next((value for name, value in headers if name == "content-encoding"), "")
         try:
-            return decompressor_for(encoding)
+            return decompressor_for(encoding), None
         except LookupError:
             msg = (
                 f"{origin_of(self._request.url)} answered compressed as {encoding!r}, which was"
@@ -249,7 +254,7 @@ class _Exchange:
             )
             failure = NetworkError(msg)
             failure.retryable = False
-            raise failure from None
+            return None, failure
 
     def _translate(self, error: Exception) -> Exception:
         if self._line.is_cut:

@@ -30,6 +30,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from synaptum.errors import NetworkError, ProviderError
+from synaptum.providers.openai_compatible.calls import index_of
 from synaptum.providers.openai_compatible.choice import Choice
 from synaptum.providers.openai_compatible.decoding import DONE
 from synaptum.providers.openai_compatible.failures import NAME, error_in
@@ -155,11 +156,7 @@ class _Answer:
             found = error_in({"error": error})
             if found is not None:
                 raise found
-        index = item.get("index")
-        if not isinstance(index, int):
-            index = 0
-        if whole:
-            index = len(self._choices)
+        index = len(self._choices) if whole else index_of(item.get("index")) or 0
         choice = self._choices.get(index)
         if choice is None:
             choice = self._choices[index] = Choice(think_tags=self._profile.think_tags)

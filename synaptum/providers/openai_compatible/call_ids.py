@@ -9,11 +9,20 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
+from typing import Final
+
+from synaptum.errors import ConfigurationError
 
 __all__ = ["CallIds", "made_id"]
 
-#: Digits of a rewritten id: what the strictest pattern known takes (Mistral: nine).
-_LENGTH = 9
+#: Lengths of what is made up in a rewritten id; nine is what the strictest pattern known takes
+#: (Mistral's).
+_LENGTHS: Final = (9, 24, 16, 32, 8, 64)
+#: What ids of known servers begin with.
+_PREFIXES: Final = ("", "call_", "toolu_")
+#: Rounds of made-up ids until a pattern counts as one that none fits.
+_ROUNDS: Final = 200
 
 
 def made_id(position: int, name: str, arguments: str) -> str:
@@ -35,20 +44,37 @@ class CallIds:
         self._taken: set[str] = set()
 
     def wire(self, call_id: str) -> str:
-        """The id that travels for `call_id`."""
+        """The id that travels for `call_id`.
+
+        Raises:
+            ConfigurationError: no id that could be made up fits the pattern.
+        """
         if self._pattern is None:
             return call_id
         known = self._given.get(call_id)
         if known is not None:
             return known
-        candidate = call_id
-        salt = 0
-        while not self._pattern.fullmatch(candidate) or candidate in self._taken:
-            candidate = _digest(f"{salt}\x00{call_id}")[:_LENGTH]
-            salt += 1
-        self._given[call_id] = candidate
-        self._taken.add(candidate)
-        return candidate
+        for candidate in _candidates(call_id):
+            if self._pattern.fullmatch(candidate) and candidate not in self._taken:
+                self._given[call_id] = candidate
+                self._taken.add(candidate)
+                return candidate
+        msg = (
+            f"The id {call_id!r} of a call does not fit the profile's call_id_pattern"
+            f" {self._pattern.pattern!r}, and none could be made up that does: give a pattern"
+            " that takes 8 to 64 letters and digits, after `call_` or `toolu_` perhaps."
+        )
+        raise ConfigurationError(msg)
+
+
+def _candidates(call_id: str) -> Iterator[str]:
+    yield call_id
+    for salt in range(_ROUNDS):
+        digest = _digest(f"{salt}\x00{call_id}")
+        for text in (digest, str(int(digest, 16))):  # for patterns that take digits alone
+            for prefix in _PREFIXES:
+                for length in _LENGTHS:
+                    yield prefix + text[:length]
 
 
 def _digest(text: str) -> str:

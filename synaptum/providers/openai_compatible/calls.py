@@ -22,10 +22,19 @@ from synaptum.providers.openai_compatible.call_ids import made_id
 from synaptum.providers.openai_compatible.merging import combine, joined, json_text
 from synaptum.vocabulary import StreamEvent, ToolCall, ToolCallDelta, ToolCallStart
 
-__all__ = ["Call", "Calls", "call_events", "readable_object"]
+__all__ = ["Call", "Calls", "call_events", "index_of", "readable_object"]
 
 #: Fields of a call that the dialect knows; others are kept in `ToolCall.provider_metadata`.
 _KNOWN: Final = frozenset({"index", "id", "type", "function"})
+
+
+def index_of(value: Any) -> int | None:
+    """An index as a server gives it: a whole number, however it is written, or none."""
+    if isinstance(value, str) and value.isdecimal():
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) else None
 
 
 def readable_object(text: str) -> dict[str, Any] | None:
@@ -124,9 +133,7 @@ class Calls:
         call_id = item.get("id")
         if not isinstance(call_id, str):
             call_id = "" if call_id is None else str(call_id)
-        index = item.get("index")
-        if not isinstance(index, int):
-            index = None
+        index = index_of(item.get("index"))
         call = None if whole else self._find(index, call_id, name, piece, chunk)
         if call is None:
             call = Call(chunk)

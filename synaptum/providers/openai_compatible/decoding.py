@@ -42,16 +42,17 @@ def decode_body(body: bytes) -> dict[str, Any]:
     """A whole body as a JSON object.
 
     Raises:
-        ProviderError: it is empty, a page, or other text; a short part of it is quoted.
+        ProviderError: it is empty, a page, or other text, of which a short part is quoted, or a
+            damaged answer, which is not.
     """
     text = body.decode("utf-8-sig", "replace")
     try:
         value = _decode(text)
-    except (ValueError, RecursionError):
-        msg = f"The server's answer is no JSON: {snippet(body)}."
+    except (ValueError, RecursionError) as error:
+        msg = f"The server's answer is no JSON: {_described(text, error)}."
         raise ProviderError(msg, provider=NAME) from None
     if not isinstance(value, dict):
-        msg = f"The server's answer is JSON, but no object: {snippet(body)}."
+        msg = f"The server's answer is JSON, but no object: {_kind(value)}."
         raise ProviderError(msg, provider=NAME)
     return value
 
@@ -71,13 +72,28 @@ def decode_event(data: str) -> Mapping[str, Any]:
         if isinstance(error, json.JSONDecodeError) and _is_torn(data, error):
             msg = f"The stream broke off inside an event, after {len(data)} characters of it."
             raise NetworkError(msg) from None
-        msg = f"An event of the stream is no JSON: {snippet(data.encode('utf-8', 'replace'))}."
+        msg = f"An event of the stream is no JSON: {_described(data, error)}."
         raise ProviderError(msg, provider=NAME) from None
     if not isinstance(value, dict):
-        found = snippet(data.encode("utf-8", "replace"))
-        msg = f"An event of the stream is JSON, but no object: {found}."
+        msg = f"An event of the stream is JSON, but no object: {_kind(value)}."
         raise ProviderError(msg, provider=NAME)
     return value
+
+
+def _described(text: str, error: Exception) -> str:
+    """What was found in place of JSON. A page is quoted; what began as an answer may be private."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return snippet(text.encode("utf-8", "replace"))
+    where = "nested too deeply"
+    if isinstance(error, json.JSONDecodeError):
+        where = f"wrong at character {error.pos}"
+    return f"{len(text)} characters that begin like it, {where}"
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str):
+        return snippet(value.encode("utf-8", "replace"))
+    return f"a list of {len(value)}" if isinstance(value, list) else canonical.encode(value)
 
 
 def _is_torn(data: str, error: json.JSONDecodeError) -> bool:

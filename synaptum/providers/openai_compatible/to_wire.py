@@ -88,6 +88,8 @@ def to_wire(request: Request, profile: Profile) -> dict[str, Any]:
                 f" {_NAMED[name]}. Set it there."
             )
             raise ConfigurationError(msg)
+        if name == "parallel_tool_calls" and not request.tools:
+            continue  # refused without tools by OpenAI (public reports), and says nothing then
         body[name] = canonical.in_key_order(request.provider_options[name])
     return body
 

@@ -80,9 +80,11 @@ async def test_a_legacy_server_speaks_its_own_revision_and_its_pages_are_all_rea
         assert server.protocol_version == "2025-06-18"
         assert [tool.name for tool in server][:2] == ["echo", "mixed"]
         assert len(server) == 10
+        schema = by_name(server)["mixed"].definition.parameters
         result = await by_name(server)["echo"].invoke("c1", {"text": "año"})
 
     assert (result.call_id, result.content, result.is_error) == ("c1", (Text("año"),), False)
+    assert schema == {"type": "object", "properties": {}}, "what it gave as null does not travel"
 
 
 async def test_nothing_is_declared_that_a_server_could_use_against_its_caller():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import gzip
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -297,3 +298,31 @@ async def test_the_configuration_names_provider_and_profile_and_no_address() -> 
     assert one.configuration == moved.configuration
     assert one.configuration != other.configuration
     assert HttpModel("http://a/v1", provider=Letters()).configuration == {"provider": "letters"}
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (Answer(401, body='{"error": {"message": "Wro', content_length=900), "26 bytes"),
+        (Answer(400, body="plain", headers=[("content-encoding", "gzip")]), "damaged"),
+        (Answer(429, body="x", headers=[("content-encoding", "br")]), "compressed as 'br'"),
+    ],
+    ids=["cut", "not compressed after all", "compressed by an unknown means"],
+)
+async def test_a_status_is_told_even_where_its_body_cannot_be_read(
+    answer: Answer, told: str, is_stream: bool
+) -> None:
+    headed = replace(answer, headers=[*answer.headers, ("retry-after", "7")])
+    with LoopbackServer([headed]) as server:
+        model = HttpModel(server.base_url)
+        with pytest.raises(ProviderError) as caught:
+            if is_stream:
+                [event async for event in model.stream(REQUEST)]
+            else:
+                await model(REQUEST)
+
+    assert caught.value.status == answer.status
+    assert caught.value.retryable is (answer.status == 429)
+    assert caught.value.retry_after == 7
+    assert told in str(caught.value)

@@ -178,3 +178,31 @@ def test_an_event_cut_anywhere_is_a_lost_connection():
 def test_an_event_that_is_no_json_object_is_a_provider_error(event):
     with pytest.raises(ProviderError):
         OpenAICompatible().decode_event(event)
+
+
+PRIVATE = '{"choices": [{"message": {"content": "patient: John D'
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda text: OpenAICompatible().decode_body(text.encode()),
+        lambda text: OpenAICompatible().decode_event(text),
+    ],
+    ids=["body", "event"],
+)
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (PRIVATE + '"] oops}', "61 characters that begin like it, wrong at character 54"),
+        (f"[{PRIVATE}]", "wrong at character"),
+        (f"[{json.dumps(PRIVATE)}]", "a list of 1"),
+        ("[" * 2_000 + "]" * 2_000, "nested too deeply"),
+    ],
+)
+def test_what_an_answer_says_is_not_quoted_where_it_is_damaged(read, text, told):
+    with pytest.raises(ProviderError) as caught:
+        read(text)
+
+    assert told in str(caught.value)
+    assert "patient" not in str(caught.value)

@@ -233,3 +233,27 @@ def test_a_thought_signature_goes_back_where_the_server_wants_it_in_one_order():
     assert call["extra_content"] == {"google": {"a": "sig", "b": 1}}
     assert list(call["extra_content"]["google"]) == ["a", "b"]
     assert "other" not in call
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"call_[a-z0-9]+", r"[a-zA-Z0-9]{24}", r"toolu_.*", r"[0-9]{9}", r"[a-f0-9]{32}"]
+)
+def test_an_id_of_another_server_is_made_to_fit_whatever_the_pattern(pattern):
+    call = ToolCall(id="chatcmpl-tool-é", name="f", arguments={})
+    turn = Message(Role.ASSISTANT, [call])
+    answer = Message(Role.TOOL, [ToolResult(call.id, [Text("ok")])])
+    profile = dataclasses.replace(DEFAULT, call_id_pattern=pattern)
+
+    body = OpenAICompatible(profile).to_wire(Request("m", [Message.user("Go"), turn, answer]))
+
+    sent = body["messages"][1]["tool_calls"][0]["id"]
+    assert re.fullmatch(pattern, sent)
+    assert body["messages"][2]["tool_call_id"] == sent
+
+
+def test_a_pattern_that_nothing_fits_is_told_instead_of_tried_for_ever():
+    call = ToolCall(id="a", name="f", arguments={})
+    profile = dataclasses.replace(DEFAULT, call_id_pattern=r"never-[xyz]{3}")
+
+    with pytest.raises(ConfigurationError, match=r"call_id_pattern 'never-\[xyz\]\{3\}'"):
+        OpenAICompatible(profile).to_wire(Request("m", [Message(Role.ASSISTANT, [call])]))

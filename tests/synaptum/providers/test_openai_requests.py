@@ -258,6 +258,15 @@ def test_a_provider_option_may_not_replace_a_field_with_a_name_of_ours(name):
         body(Message.user("hi"), provider_options={name: 1})
 
 
+def test_parallel_calls_are_not_spoken_of_where_no_tool_is_offered():
+    options = {"parallel_tool_calls": False, "seed": 1}
+
+    assert body(Message.user("hi"), provider_options=options)["seed"] == 1
+    assert "parallel_tool_calls" not in body(Message.user("hi"), provider_options=options)
+    offered = body(Message.user("hi"), provider_options=options, tools=[WEATHER])
+    assert offered["parallel_tool_calls"] is False
+
+
 def test_provider_options_have_one_order_however_they_were_given():
     one = body(
         Message.user("hi"), provider_options={"b": {"y": 1, "x": [{"d": 1, "c": 2}]}, "a": 1}

@@ -267,3 +267,15 @@ def test_a_call_that_never_got_a_name_is_still_there_and_has_its_events():
 
 def test_an_item_of_nothing_is_no_call():
     assert calls_of([{}, {"index": 0, "function": None}]) == []
+
+
+@pytest.mark.parametrize("as_written", [str, float])
+def test_an_index_may_be_written_as_text_or_with_a_point(as_written):
+    zero, one = as_written(0), as_written(1)
+
+    assert calls_of(
+        [item('{"x"', index=zero, id="a", name="f")],
+        [item('{"y"', index=one, id="b", name="g")],
+        [item(":1}", index=zero)],
+        [item(":2}", index=one)],
+    ) == [("a", "f", {"x": 1}), ("b", "g", {"y": 2})]

@@ -533,3 +533,8 @@ async def test_arguments_that_are_no_script_do_not_fit():
 def test_what_cannot_work_is_refused_when_it_is_made(make, told):
     with pytest.raises(ConfigurationError, match=re.escape(told)):
         make()
+
+
+def test_a_set_of_tools_is_refused_since_its_order_changes_the_description():
+    with pytest.raises(ConfigurationError, match="give a list"):
+        code_tool({add, greet})

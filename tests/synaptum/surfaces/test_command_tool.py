@@ -255,6 +255,20 @@ async def ended(pid):
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("character", ["é", "€", "😀"])
+@pytest.mark.parametrize("shift", [0, 1, 2, 3])
+async def test_no_character_is_cut_where_the_middle_is_lost(character, shift):
+    script = f"import sys; sys.stdout.buffer.write(('x' * {shift} + {character!r} * 2000).encode())"
+
+    said = (await call(python(script, max_output_bytes=1_000))).text
+
+    removed = int(re.search(r"\d+", said)[0])
+    assert "\ufffd" not in said
+    kept = said.count("x") + said.count(character) * len(character.encode())
+    assert kept + removed == shift + 2_000 * len(character.encode())
+
+
+@pytest.mark.asyncio
 async def test_long_text_loses_its_middle_and_long_json_is_an_error():
     text = await call(python("print('head' + 'x' * 100_000 + 'tail')", max_output_bytes=1_000))
     value = await call(python("print([1] * 100_000)", max_output_bytes=1_000, parse_json=True))

@@ -487,6 +487,14 @@ async def test_a_schema_by_hand_is_what_travels_and_what_is_checked():
         await f.invoke("c1", {"n": 0})
 
 
+def test_what_a_schema_by_hand_says_is_null_does_not_travel():
+    @tool(parameters={"type": "object", "properties": None, "required": None})
+    def f(**values: Any) -> dict:
+        return values
+
+    assert f.definition.parameters == {"type": "object", "properties": {}}
+
+
 @pytest.mark.parametrize("parameters", [{"type": "array"}, {"properties": {"a": {"type": "x"}}}])
 def test_a_schema_by_hand_that_cannot_be_sent_is_refused(parameters):
     with pytest.raises(ConfigurationError, match="parameters= of f"):

@@ -11,7 +11,7 @@ import time
 OBJECT = {"type": "object"}
 TOOLS = [
     {"name": "echo", "inputSchema": OBJECT | {"properties": {"text": {"type": "string"}}}},
-    {"name": "mixed", "inputSchema": OBJECT},
+    {"name": "mixed", "inputSchema": OBJECT | {"properties": None, "required": None}},
     {"name": "silent_error", "inputSchema": OBJECT},
     {"name": "die", "inputSchema": OBJECT},
     {"name": "never", "inputSchema": OBJECT},
