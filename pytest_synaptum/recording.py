@@ -137,9 +137,10 @@ class Recording:
         """Tell the terminal of an exchange that was recorded, as it comes."""
         if self.recorder is None or slot.status is None:
             return
-        self.redactor.learn(slot.request.headers)
+        exchange = slot.exchange()
+        self.redactor.learn_exchange(exchange)
         number = self.recorder.slots.index(slot) + 1
-        line = _line(self.redactor.exchange(slot.exchange()))
+        line = _line(self.redactor.exchange(exchange))
         say(self.item.config, f"  {self.item.name}: exchange {number} recorded, {line}")
 
     def tell(self) -> None:
@@ -199,7 +200,7 @@ class Recording:
         self.redactor.refresh()
         raw = recorder.exchanges()
         for exchange in raw:
-            self.redactor.learn(exchange.request.headers)
+            self.redactor.learn_exchange(exchange)
         return tuple(self.redactor.exchange(exchange) for exchange in raw)
 
     def close(self) -> None:

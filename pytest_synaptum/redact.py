@@ -26,6 +26,7 @@ from pytest_synaptum.secrets import (
     find_secrets,
     is_telling,
     known_rule,
+    named_tokens,
     shapes,
 )
 from synaptum.canonical import loads, wire_bytes
@@ -103,20 +104,34 @@ class Redactor:
 
     def learn(self, headers: Iterable[tuple[str, str]]) -> None:
         """Take the credentials of a request for secrets wherever else they stand."""
-        fresh = False
-        for name, value in headers:
-            if name.lower() in _CREDENTIALS:
-                secret = value.split(" ", 1)[-1].strip()
-                if secret not in self._known:
-                    self._known[secret] = KEY
-                    fresh = True
+        self._take(
+            value.split(" ", 1)[-1].strip()
+            for name, value in headers
+            if name.lower() in _CREDENTIALS
+        )
+
+    def learn_body(self, body: bytes) -> None:
+        """Likewise the tokens that a request names as such."""
+        self._take(named_tokens(body))
+
+    def learn_exchange(self, exchange: Exchange) -> None:
+        """Likewise all that an exchange tells: a token that a server gave is used later on."""
+        self.learn(exchange.request.headers)
+        for _, text in _readable(exchange):
+            self.learn_body(text)
+
+    def _take(self, secrets: Iterable[str]) -> None:
+        fresh = [secret for secret in secrets if secret not in self._known]
         if fresh:
+            # A new one, since another thread may be reading the old.
+            self._known = self._known | dict.fromkeys(fresh, KEY)
             self._rebuild()
 
     def _rebuild(self) -> None:
+        all_known = self._known
         known = [
-            known_rule((s for s, label in self._known.items() if label == replacement), replacement)
-            for replacement in dict.fromkeys(self._known.values())
+            known_rule((s for s, label in all_known.items() if label == replacement), replacement)
+            for replacement in dict.fromkeys(all_known.values())
         ]
         self._rules = (*(rule for rule in known if rule), *self._patterns, *shapes())
 

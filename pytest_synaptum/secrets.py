@@ -22,6 +22,7 @@ __all__ = [
     "find_secrets",
     "is_telling",
     "known_rule",
+    "named_tokens",
     "shapes",
     "spellings",
 ]
@@ -42,6 +43,10 @@ _KEY_VARIABLE = re.compile(
 _ORGANISATION_VARIABLE = re.compile(
     r"^(?:OPENAI_ORG_ID|OPENAI_ORGANIZATION|OPENAI_PROJECT_ID)$", re.IGNORECASE
 )
+
+
+#: What a token looks like among other values of a field that is named like one.
+_TOKEN_LIKE: Final = re.compile(r"(?=.*[0-9]|.{20})\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,24 @@ def _shape(what: str, needles: str, pattern: bytes, replacement: bytes) -> Rule:
     return Rule(what, wanted, re.compile(pattern), replacement)
 
 
+#: Fields that hold a token; a password is often a word, and stands for itself elsewhere.
+_TOKEN_NAMES: Final = (
+    rb"(?:x[_-])?api[_-]?key|access[_-]?token|refresh[_-]?token|auth[_-]?token|id[_-]?token"
+    rb"|session[_-]?token|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|authorization"
+)
+
+
+def _field(names: bytes) -> bytes:
+    """A pattern for a field of JSON, or of JSON in JSON; a slash in it may be escaped."""
+    return (
+        rb'(?P<q>\\*")(?i:' + names + rb")(?P=q)\s*:\s*(?P=q)"
+        rb'(?P<secret>(?!REDACTED-)(?:[^"\\]|\\+/)+)(?=(?P=q))'
+    )
+
+
+_TOKEN_FIELD: Final = _shape(
+    "a field named like a token", "key token secret authorization", _field(_TOKEN_NAMES), KEY
+)
 _SHAPES: Final = (
     # Sources: the providers' own documentation of how their keys begin.
     _shape("an API key", "sk-", _START + rb"sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{16,}", KEY),
@@ -102,9 +125,7 @@ _SHAPES: Final = (
     _shape(
         "a field named like a key",
         "key token secret password authorization",
-        rb'(?P<q>\\*")(?i:(?:x[_-])?api[_-]?key|access[_-]?token|refresh[_-]?token|auth[_-]?token'
-        rb"|id[_-]?token|session[_-]?token|client[_-]?secret|secret[_-]?(?:access[_-]?)?key"
-        rb'|password|authorization)(?P=q)\s*:\s*(?P=q)(?P<secret>(?!REDACTED-)[^"\\]+)(?=(?P=q))',
+        _field(_TOKEN_NAMES + b"|password"),
         KEY,
     ),
     _shape(
@@ -173,6 +194,19 @@ def find_secrets(text: bytes, rules: Iterable[Rule]) -> list[tuple[int, int, Rul
             if start < end and not any(start < b and a < end for a, b, _ in found):
                 found.append((start, end, rule))
     return sorted(found, key=lambda span: span[0])
+
+
+def named_tokens(text: bytes) -> Iterator[str]:
+    """What stands in the fields named like a token, where it can be told from words.
+
+    "required" and "your-api-key" may stand there too, and replacing them wherever they are
+    read would ruin the text around: a token has no white space, and a digit or some length.
+    """
+    for start, end, _ in find_secrets(text, (_TOKEN_FIELD,)):
+        value = re.sub(rb"\\+/", b"/", text[start:end]).decode("utf-8", "replace")
+        token = value.split(" ", 1)[-1].strip()  # without the word "Bearer"
+        if is_telling(token) and _TOKEN_LIKE.fullmatch(token):
+            yield token
 
 
 def is_telling(secret: str) -> bool:

@@ -97,6 +97,7 @@ class Answers:
 
     def find(self, method: str, path: str, body: bytes) -> RecordedResponse | LookupError | None:
         """The answer; None where the recorded connection failed; a `LookupError` says why none."""
+        self._redactor.learn_body(body)
         value = body_value(self._redactor.body(body))
         key = self._matcher.key(method, path, value)
         found = self._by_request.get(key)

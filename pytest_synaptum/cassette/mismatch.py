@@ -73,6 +73,8 @@ def _nearest(entry: Entry, found: list[tuple[str, Any, Any]], used: bool) -> Ite
         yield "            than it is asked now (another turn, a retry, or a second call)"
         return
     for place, recorded, asked in found[:_SHOWN]:
+        if _was_replaced(recorded, asked):
+            asked = "(the same, with a secret in its place)"
         old, new = _window(recorded, asked)
         yield f"  differs:  at {place}"
         yield f"              recorded: {old}"
@@ -125,6 +127,12 @@ def _causes(recorded: Any, asked: Any, found: list[tuple[str, Any, Any]]) -> Ite
     if any(place.startswith("$.tools") for place in places):
         yield _about_tools(_tools(recorded), _tools(asked))
     for place, old, new in found:
+        if _was_replaced(old, new):
+            yield (
+                f"at {place}, a secret that was replaced while recording, when an answer or a later"
+                " request told it for one: name it in the hook pytest_synaptum_redact."
+            )
+            return
         if _is_volatile(old, new):
             yield (
                 f"at {place}, a date, a time or an id that changes from run to run: take it from a"
@@ -138,6 +146,14 @@ def _is_volatile(old: Any, new: Any) -> bool:
     if not isinstance(old, str) or not isinstance(new, str):
         return False
     return old != new and _VOLATILE.sub("~", old) == _VOLATILE.sub("~", new)
+
+
+def _was_replaced(old: Any, new: Any) -> bool:
+    """Whether what is asked is what was recorded, before its secrets were replaced."""
+    if not isinstance(old, str) or not isinstance(new, str) or "REDACTED-" not in old:
+        return False
+    pieces = re.split(r"REDACTED-[A-Z]+", old)
+    return re.fullmatch(r"\S{8,}".join(map(re.escape, pieces)), new) is not None
 
 
 def _mask_for(place: str) -> str:

@@ -69,6 +69,7 @@ class Player:
         """
         # Hidden, since a traceback shows arguments, and the body is not redacted yet.
         __tracebackhide__ = True
+        self._redactor.learn_body(body)
         path, value = self._redactor.text(path), body_value(self._redactor.body(body))
         value = self.matcher.masked(value, note=True)
         key = self.matcher.key(method, path, value)

@@ -123,7 +123,7 @@ def _write(path: Path, recorder: Recorder, out: Output) -> None:
     redactor = Redactor()
     untouched = recorder.exchanges()
     for exchange in untouched:
-        redactor.learn(exchange.request.headers)
+        redactor.learn_exchange(exchange)
     exchanges = [redactor.exchange(exchange) for exchange in untouched]
     if not exchanges:
         out.say("nothing was asked, so nothing was written")

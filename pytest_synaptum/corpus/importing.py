@@ -105,7 +105,7 @@ class Importer:
         def left_out(reason: str) -> LeftOut:
             return LeftOut(file=origin.file, number=origin.number, reason=reason)
 
-        self._redactor.learn(found.exchange.request.headers)
+        self._redactor.learn_exchange(found.exchange)
         exchange = self._redactor.exchange(found.exchange)
         try:
             self._redactor.scan([exchange], f"{origin.file}, exchange {origin.number},")

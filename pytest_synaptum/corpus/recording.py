@@ -63,6 +63,8 @@ def record_case(
     for key in (api_key, key_for(case, api_key)):
         if key is not None:
             redactor.learn([("authorization", f"Bearer {key}")])
+    for exchange in asked:
+        redactor.learn_exchange(exchange)
     exchanges = [redactor.exchange(exchange) for exchange in asked]
     for index, exchange in enumerate(exchanges):
         if exchange.response is not None and exchange.response.status in _PASSING:

@@ -49,3 +49,13 @@ def test_a_case_says_with_which_key_it_is_asked(
     written = case.exchange_path.read_text(encoding="utf-8")
     assert KEY not in written
     assert "sk-0000" not in written
+
+
+def test_a_token_that_an_answer_names_stands_nowhere_in_a_case(tmp_path: Path) -> None:
+    case = case_that_needs(tmp_path, {})
+    text = '{"access_token":"tok-live-abcdef123456"} is yours: use tok-live-abcdef123456.'
+
+    with LoopbackServer([Answer(body=chat_body(text))]) as server:
+        record_case(case, server.base_url, api_key=KEY)
+
+    assert "tok-live" not in case.exchange_path.read_text(encoding="utf-8")

@@ -220,3 +220,69 @@ def test_redacting_twice_is_redacting_once_and_leaves_no_key(chunks: list[bytes]
 @given(st.recursive(st.none() | texts, lambda inner: st.lists(inner, max_size=3)))
 def test_json_stays_json(value: object) -> None:
     json.loads(redactor().body(json.dumps([value, KEY]).encode()))
+
+
+def pieces(text: str) -> tuple[bytes, ...]:
+    """A stream whose events bring a tool's arguments in pieces of five characters."""
+    cuts = [text[at : at + 5] for at in range(0, len(text), 5)]
+    return tuple(b"data: " + json.dumps({"arguments": cut}).encode() + b"\n\n" for cut in cuts)
+
+
+TOKEN = "tok-live-abcdef123456"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (b'{"access_token":"tok-live-abcdef123456"}',),
+        (b'{"auth":{"refreshToken" : "tok-live-abcdef123456"}}',),
+        (json.dumps({"arguments": json.dumps({"api_key": TOKEN})}).encode(),),
+        (b'{"authorization":"Bearer tok-live-abcdef123456"}',),
+        pieces(json.dumps({"client_secret": TOKEN})),
+    ],
+)
+def test_a_token_named_in_an_answer_is_a_secret_in_every_exchange(
+    answer: tuple[bytes, ...],
+) -> None:
+    one = redactor()
+    one.learn_exchange(exchange(answer=answer))
+
+    used = one.exchange(exchange(body=b'{"t":"use tok-live-abcdef123456"}', path=f"/v1/{TOKEN}"))
+
+    assert used.request.body == b'{"t":"use REDACTED-KEY"}'
+    assert used.request.path == "/v1/REDACTED-KEY"
+
+
+def test_a_token_named_in_a_request_is_a_secret_in_the_next() -> None:
+    one = redactor()
+    one.learn_body(b'{"api_key":"tok-live-abcdef123456"}')
+
+    assert one.text("use tok-live-abcdef123456") == "use REDACTED-KEY"
+
+
+def test_a_token_whose_slashes_are_escaped_is_a_secret_in_both_spellings() -> None:
+    one = redactor()
+    body = b'{"access_token":"ab12\\/cd34\\/ef56"}'
+    one.learn_exchange(exchange(answer=(body,)))
+
+    assert one.body(body) == b'{"access_token":"REDACTED-KEY"}'
+    assert one.text("use ab12/cd34/ef56") == "use REDACTED-KEY"
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        '{"password":"correct-horse-9"}',
+        '{"api_key":"required"}',
+        '{"access_token":"your-api-key"}',
+        '{"id_token":"the token of 2026 that you were given"}',
+        '{"api_key":"none1"}',
+    ],
+)
+def test_words_in_fields_named_like_a_key_are_replaced_there_and_nowhere_else(field: str) -> None:
+    one = redactor()
+    one.learn_exchange(exchange(answer=(field.encode(),)))
+    word = next(iter(json.loads(field).values()))
+
+    assert one.text(f"it is {word}") == f"it is {word}"
+    assert word not in one.text(field)

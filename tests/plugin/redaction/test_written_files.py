@@ -38,6 +38,72 @@ def test_the_live_call_sees_the_untouched_answer_and_the_file_the_replaced_one(
     assert "sk-live" not in suite.cassette("test_token").read_text(encoding="utf-8")
 
 
+USES_A_TOKEN = """
+import json, os, urllib.request
+
+def post(http, path, value):
+    body = json.dumps(value).encode()
+    request = urllib.request.Request(http.base_url + path, body)
+    request.add_header("Content-Type", "application/json")
+    with urllib.request.urlopen(request) as answer:
+        return json.loads(answer.read())
+
+def test_token(recorded_http, synaptum_golden):
+    token = post(recorded_http, "/token", {"user": "ana"})["access_token"]
+    assert token == os.environ.get("LIVE", "REDACTED-KEY")
+    post(recorded_http, "/use", {"t": "use " + token})
+    post(recorded_http, "/use/" + token, {"t": "again"})
+    synaptum_golden.check("I used " + token)
+"""
+
+
+def test_a_token_that_an_answer_gives_is_replaced_where_later_requests_use_it(
+    suite: RecordedSuite,
+) -> None:
+    suite.write(USES_A_TOKEN)
+    suite.pytester._monkeypatch.setenv("LIVE", "tok-live-abcdef123456")
+    answers = [b'{"access_token":"tok-live-abcdef123456"}', b'{"ok":true}', b'{"ok":true}']
+    with LoopbackServer([Answer(body=body) for body in answers]) as server:
+        recorded = suite.record(server, "--synaptum-update")
+    recorded.assert_outcomes(passed=1)
+    assert b"use tok-live-abcdef123456" in server.requests[1].body
+    suite.pytester._monkeypatch.delenv("LIVE")
+
+    suite.run("--synaptum-strict").assert_outcomes(passed=1)
+
+    text = suite.cassette("test_token").read_text(encoding="utf-8")
+    golden = suite.pytester.path / "goldens/test_chat/test_token.yaml"
+    assert "use REDACTED-KEY" in text
+    assert "tok-live" not in text + golden.read_text(encoding="utf-8") + recorded.stdout.str()
+
+
+def test_a_token_that_a_test_knew_before_it_was_told_names_the_hook(suite: RecordedSuite) -> None:
+    suite.write(
+        USES_A_TOKEN.partition("def test_token")[0]
+        + """
+def test_known(recorded_http):
+    post(recorded_http, "/use", {"t": "use tok-live-abcdef123456"})
+    post(recorded_http, "/token", {"user": "ana"})
+"""
+    )
+    answers = [b'{"ok":true}', b'{"access_token":"tok-live-abcdef123456"}']
+    with LoopbackServer([Answer(body=body) for body in answers]) as server:
+        suite.record(server).assert_outcomes(passed=1)
+    assert "tok-live" not in suite.cassette("test_known").read_text(encoding="utf-8")
+
+    result = suite.run("--tb=line")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*recorded: *use REDACTED-KEY*",
+            "*asked: *(the same, with a secret in its place)*",
+            "*likely: *at $.t, a secret that was replaced*in the hook pytest_synaptum_redact.",
+        ]
+    )
+    assert "tok-live" not in result.stdout.str()
+
+
 def test_a_refused_write_leaves_no_file_and_fails_the_test(suite: RecordedSuite) -> None:
     suite.write(
         """
