@@ -30,12 +30,11 @@ from synaptum import canonical
 from synaptum.errors import ConfigurationError, EncodingError, InvalidToolCallError
 from synaptum.schema.problems import MismatchError
 from synaptum.schema.validate import validate
+from synaptum.surfaces.environment import Values, allowed_environment, check_names
 from synaptum.surfaces.functions import python_names, signature_line
 from synaptum.surfaces.process import (
     Capture,
-    allowed_environment,
     check_bound,
-    check_names,
     child,
     collect,
 )
@@ -226,6 +225,8 @@ class CodeTool(DefinedTool):
     async def _run(self, script: str, run: _Script) -> str:
         """Run it to its end; what it printed."""
         words = current_wording().surfaces
+        environment = allowed_environment(self._environment)
+        values = Values(environment)
         ended = asyncio.Event()
         output: asyncio.Future[tuple[Capture, Capture]] | None = None
         ours, theirs = socket.socketpair()
@@ -235,7 +236,7 @@ class CodeTool(DefinedTool):
                 async with child(
                     self._command(theirs.fileno()),
                     # A hash seed that stands: the order of a set decides the order of calls.
-                    environment=allowed_environment(self._environment) | {"PYTHONHASHSEED": "0"},
+                    environment=environment | {"PYTHONHASHSEED": "0"},
                     cwd=cwd,
                     pass_fds=[theirs.fileno()],
                 ) as process:
@@ -249,8 +250,9 @@ class CodeTool(DefinedTool):
             if output is not None:
                 output.cancel()
         if run.ending == "lost":
-            run.error = complaints.text(lambda _: "…").strip()[-500:]
-        return printed.text(lambda dropped: words.code_cut.format(removed=dropped))
+            run.error = complaints.text(lambda _: "…", values).strip()[-500:]
+        run.error = values.out_of(run.error)
+        return printed.text(lambda dropped: words.code_cut.format(removed=dropped), values)
 
     def _command(self, link: int) -> list[str]:
         return [*self._python, "-B", "-P", "-S", "-s", "-X", "utf8", str(_CHILD), str(link)]

@@ -19,7 +19,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,11 +26,10 @@ from typing import Any, Final
 
 from synaptum import canonical
 from synaptum.errors import ConfigurationError, EncodingError, ToolExecutionError
+from synaptum.surfaces.environment import Values, allowed_environment, check_names
 from synaptum.surfaces.process import (
     Capture,
-    allowed_environment,
     check_bound,
-    check_names,
     child,
     collect_until_exit,
 )
@@ -41,10 +39,6 @@ from synaptum.wording import current_wording
 
 __all__ = ["ExitCode", "command_tool"]
 
-#: Variables whose values are no secrets, and may be shown.
-_PLAIN: Final = frozenset({"PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ", "USER"})
-#: A shorter value would be replaced in every second word.
-_SECRET_CHARS: Final = 6
 #: Characters of standard error that an error result quotes: the end says why.
 _DETAIL_CHARS: Final = 1_000
 
@@ -216,6 +210,7 @@ class _Program:
         """
         words = current_wording().surfaces
         environment = allowed_environment(self._environment)
+        values = Values(environment)
         command = [_found(self._program, environment), *arguments]
         limit = asyncio.timeout(self._deadline)
         try:
@@ -237,14 +232,14 @@ class _Program:
             told = words.command_not_started.format(program=self._program, reason=reason)
             raise ToolExecutionError(told) from None
         if code not in self._ok_codes:
-            raise self._failure(code, output, complaints, environment)
+            raise self._failure(code, output, complaints, values)
         as_json = "--json" in arguments if self._parse_json is None else self._parse_json
         if not as_json:
-            text = output.text(lambda dropped: words.code_cut.format(removed=dropped))
-            return _without_secrets(text, environment).removesuffix("\n")
+            text = output.text(lambda dropped: words.code_cut.format(removed=dropped), values)
+            return text.removesuffix("\n")
         if output.dropped:
             raise ToolExecutionError(words.command_output.format(limit=self._max_output))
-        return self._value(_without_secrets(output.text(str), environment))
+        return self._value(output.text(str, values))
 
     def _value(self, text: str) -> Any:
         try:
@@ -254,7 +249,7 @@ class _Program:
             raise ToolExecutionError(told) from None
 
     def _failure(
-        self, code: int, output: Capture, complaints: Capture, environment: Mapping[str, str]
+        self, code: int, output: Capture, complaints: Capture, values: Values
     ) -> ToolExecutionError:
         words = current_wording().surfaces
         known = self._meanings.get(code)
@@ -263,7 +258,7 @@ class _Program:
         known = known or ExitCode(words.command_unknown)
         # Some programs complain on standard output.
         said = complaints if complaints.total else output
-        detail = _without_secrets(said.text(lambda _: "…"), environment).strip()
+        detail = said.text(lambda _: "…", values).strip()
         detail = detail if len(detail) <= _DETAIL_CHARS else f"…{detail[-_DETAIL_CHARS:]}"
         text = words.command_failed.format(
             code=code, meaning=known.meaning, detail=f" {detail}" if detail else ""
@@ -281,16 +276,3 @@ def _found(program: str, environment: Mapping[str, str]) -> str:
             return path
     told = current_wording().surfaces.command_missing.format(program=program)
     raise ToolExecutionError(told)
-
-
-def _without_secrets(text: str, environment: Mapping[str, str]) -> str:
-    secrets = {
-        value: name
-        for name, value in environment.items()
-        if name not in _PLAIN and len(value) >= _SECRET_CHARS
-    }
-    if not secrets:
-        return text
-    longest_first = sorted(secrets, key=len, reverse=True)
-    pattern = re.compile("|".join(map(re.escape, longest_first)))
-    return pattern.sub(lambda match: f"[{secrets[match[0]]}]", text)

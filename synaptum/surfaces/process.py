@@ -13,17 +13,16 @@ import codecs
 import contextlib
 import os
 import signal
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from synaptum.errors import ConfigurationError
+from synaptum.surfaces.environment import Values
 
 __all__ = [
     "Capture",
-    "allowed_environment",
     "check_bound",
-    "check_names",
     "child",
     "collect",
     "collect_until_exit",
@@ -60,14 +59,18 @@ class Capture:
         """Bytes that are not kept."""
         return max(0, self.total - len(self._head) - self._room)
 
-    def text(self, notice: Callable[[int], str]) -> str:
-        """What is kept, as text; `notice(dropped)` stands where something is missing."""
+    def text(self, notice: Callable[[int], str], values: Values) -> str:
+        """What is kept, as text and without `values`.
+
+        `notice(dropped)` stands where something is missing.
+        """
         head, tail = bytes(self._head), bytes(self._tail[-self._room :])
         if not self.dropped:
-            return _decoded(head + tail)
+            return values.out_of(_decoded(head + tail))
         head, tail = _without_cut_end(head), _without_cut_start(tail)
         missing = self.total - len(head) - len(tail)
-        return _decoded(head) + notice(missing) + _decoded(tail)
+        start, end = values.out_of_halves(_decoded(head), _decoded(tail))
+        return start + notice(missing) + end
 
 
 def _without_cut_end(data: bytes) -> bytes:
@@ -201,18 +204,6 @@ async def _watch(process: asyncio.subprocess.Process, ended: asyncio.Event) -> N
 async def _pump(stream: asyncio.StreamReader, capture: Capture) -> None:
     while data := await stream.read(_CHUNK):
         capture.add(data)
-
-
-def allowed_environment(names: Iterable[str]) -> dict[str, str]:
-    """Of this process's environment, what is allowed by name."""
-    return {name: os.environ[name] for name in names if name in os.environ}
-
-
-def check_names(what: str, names: Iterable[str]) -> None:
-    """Refuse one text where a list of names is meant. Raises `ConfigurationError`."""
-    if isinstance(names, str):
-        msg = f"{what}={names!r}: a list of names is needed, such as [{names!r}]."
-        raise ConfigurationError(msg)
 
 
 def check_bound(what: str, value: Any) -> None:

@@ -535,6 +535,22 @@ def test_what_cannot_work_is_refused_when_it_is_made(make, told):
         make()
 
 
+@pytest.mark.asyncio
+async def test_a_secret_that_a_script_was_given_shows_neither_in_what_it_prints_nor_in_its_error(
+    monkeypatch,
+):
+    monkeypatch.setenv("SOME_API_KEY", "tok-abcdefgh")
+    script = """
+import os
+print(os.environ["SOME_API_KEY"])
+raise ValueError(os.environ["SOME_API_KEY"])
+"""
+    result, _ = await carry_out(script, environment=["SOME_API_KEY"])
+
+    assert "tok-abcdefgh" not in result.result.text
+    assert result.result.text.count("[SOME_API_KEY]") == 2
+
+
 def test_a_set_of_tools_is_refused_since_its_order_changes_the_description():
     with pytest.raises(ConfigurationError, match="give a list"):
         code_tool({add, greet})

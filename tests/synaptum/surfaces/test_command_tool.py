@@ -293,6 +293,22 @@ async def test_only_allowed_variables_reach_the_program_and_their_values_do_not_
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("before", range(470, 497, 3))
+async def test_no_half_of_a_secret_shows_where_the_middle_is_lost(before, monkeypatch):
+    monkeypatch.setenv("SOME_KEY", "tok-abcdefghijklmnopqrstuvwxyz")
+    script = (
+        "import os; key = os.environ['SOME_KEY'];"
+        f" print('.' * {before} + key + '.' * 3_000 + key + '.' * {before}, end='')"
+    )
+
+    text = (await call(python(script, max_output_bytes=1_000, environment=["SOME_KEY"]))).text
+
+    assert "tok-" not in text
+    assert "wxyz" not in text
+    assert "[SOME_KEY]" in text
+
+
+@pytest.mark.asyncio
 async def test_a_secret_in_an_error_does_not_show(monkeypatch):
     monkeypatch.setenv("MARKET_TOKEN", "tok-123456")
     code = "import os, sys; sys.exit('refused: ' + os.environ['MARKET_TOKEN'])"
