@@ -54,11 +54,15 @@ async def _do(job: dict[str, Any]) -> dict[str, Any] | None:
         decide=decide,
     )
     baseline = await load_baseline(job["baseline"], Path(job["folder"]))
+    finding = None
     for number in job["boundaries"]:
         finding = await _resumed(setup, baseline, number)
         if finding is not None:
-            return finding
-    return await _resumed(setup, baseline, 0)
+            break
+    if finding is not None and finding["path"]:
+        return finding
+    # A resumed run may only be refused: from the start, what differs shows.
+    return await _resumed(setup, baseline, 0) or finding
 
 
 async def _resumed(setup: Any, baseline: Any, writes: int) -> dict[str, Any] | None:

@@ -86,3 +86,31 @@ def test_what_the_agent_prints_is_its_own_and_a_gateway_may_be_the_models(tmp_pa
 
     assert report.ok, str(report)
     assert len(report.perturbed) >= 9
+
+
+OF_SOME_SEEDS = '''
+import os
+
+from synaptum import Agent, tool
+
+@tool(idempotent=True)
+async def read(path: str) -> str:
+    """Read."""
+    return "text"
+
+def make():
+    order = "b, a" if os.environ.get("PYTHONHASHSEED") in {"3", "4"} else "a, b"
+    return Agent("a", model="openai-compatible:m", tools=[read], instructions=order)
+'''
+
+
+def test_a_process_that_is_only_refused_when_it_resumes_shows_what_differs(tmp_path, monkeypatch):
+    """Each process resumes from another boundary first, and some from behind the first one."""
+    (tmp_path / "of_some_seeds.py").write_text(OF_SOME_SEEDS, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    report = check("of_some_seeds:make", *SCRIPT, stops=(), perturb=True)
+
+    assert [(one.path, one.recorded, one.came) for one in report.findings] == [
+        ("system", '"a, b"', '"b, a"')
+    ] * 2
