@@ -12,7 +12,7 @@ from pytest_synaptum import Stop
 from pytest_synaptum.resume import children
 from pytest_synaptum.resume.stops import Gate
 from pytest_synaptum.resume.stores import GatedStore
-from synaptum import JsonlCheckpointer, SqliteCheckpointer
+from synaptum import JsonlCheckpointer, MemoryCheckpointer, SqliteCheckpointer
 from synaptum.errors import JournalBusyError
 from synaptum.journal.store import Claimable, place_of
 from synaptum.testing import calls
@@ -180,3 +180,12 @@ async def later(folder):
 def test_a_factory_that_opens_no_store_says_so(given, made):
     with pytest.raises(TypeError, match=made):
         check(small, *READS, checkpointer=given)
+
+
+def test_one_store_in_memory_for_all_runs_outlives_no_process():
+    shared = MemoryCheckpointer()
+
+    report = check(small, *READS, checkpointer=lambda: shared)
+
+    assert report.ok, str(report)
+    assert report.notes == ["no process was killed: the store does not outlive one"]
