@@ -12,7 +12,9 @@ from typing import Any, Final
 
 import pytest
 
-__all__ = ["MARKER_HELP", "MATCH_PARTS", "Marker", "check_marks", "marker_of"]
+from pytest_synaptum.golden.paths import PathSyntaxError, parse_path
+
+__all__ = ["MARKER_HELP", "MATCH_PARTS", "Marker", "check_marks", "check_paths", "marker_of"]
 
 MARKER_HELP: Final = (
     "synaptum(cassette=, base_url=, model=, match=, ignore=, allow_network=): how this test is"
@@ -64,6 +66,16 @@ def marker_of(item: pytest.Item) -> Marker:
     return Marker(**given)
 
 
+def check_paths(paths: Iterable[str], where: str) -> None:
+    """Refuse the run if one of these is no path into a request body; `where` begins the message."""
+    for path in paths:
+        try:
+            parse_path(path)
+        except PathSyntaxError as error:
+            msg = f"{where}: {error}"
+            raise pytest.UsageError(msg) from None
+
+
 def check_marks(items: Iterable[pytest.Item]) -> None:
     """Refuse the run if any mark is misspelt, its name included, before anything runs."""
     names: set[str] = set()
@@ -103,6 +115,8 @@ def _checked(item: pytest.Item, name: str, value: Any) -> Any:
         if isinstance(listed, list | tuple) and all(isinstance(one, str) for one in listed):
             wrong = [one for one in listed if name == "match" and one not in MATCH_PARTS]
             if not wrong:
+                if name == "ignore":
+                    check_paths(listed, f"{item.nodeid}: in the marker's ignore=")
                 return tuple(listed)
             wanted = f"of {', '.join(MATCH_PARTS)}"
     elif isinstance(value, str) and value:

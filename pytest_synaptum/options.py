@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_synaptum.marker import check_paths
+
 __all__ = ["Options", "add_options", "collect_corpus", "in_ci", "read_options"]
 
 _FLAGS = {
@@ -166,6 +168,7 @@ def read_options(config: pytest.Config) -> Options:
         keep_headers=tuple(config.getini("synaptum_keep_headers")),
         allow_network=bool(config.getini("synaptum_allow_network")),
     )
+    check_paths(options.ignore, "In the ini setting synaptum_ignore")
     _refuse_in_ci(options)
     return options
 

@@ -23,6 +23,7 @@ from pytest_synaptum.cassette.recorder import Recorder, Slot
 from pytest_synaptum.cassette.writing import about_exchange, dump_cassette
 from pytest_synaptum.errors import PluginError
 from pytest_synaptum.exchange import Exchange
+from pytest_synaptum.golden.paths import PathSyntaxError
 from pytest_synaptum.judging import judge
 from pytest_synaptum.keeping import keep
 from pytest_synaptum.live import LiveServer, live_server
@@ -192,7 +193,11 @@ class Recording:
     def _play(self, cassette: Cassette) -> Player:
         volatile = self.item.config.hook.pytest_synaptum_volatile(config=self.item.config)
         masks = (*self.marker.ignore, *self._options.ignore, *named_by(volatile))
-        matcher = Matcher(self.marker.match, masks)
+        try:
+            matcher = Matcher(self.marker.match, masks)
+        except PathSyntaxError as error:
+            # The marker and the ini file were read before: it is the hook's.
+            pytest.fail(f"In the hook pytest_synaptum_volatile: {error}", pytrace=False)
         command = self.command("--synaptum-rerecord")
         return Player(cassette, matcher, self.redactor, test=self.item.nodeid, command=command)
 

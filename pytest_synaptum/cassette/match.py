@@ -4,8 +4,9 @@ JSON is compared as its values are: 1, 1.0, true, null, "" and an absent key all
 order of keys does not count. A body that is not JSON is compared byte for byte. Host and
 headers do not count.
 
-A *mask* names a place by path (`messages.*.tool_call_id`, `*` for any key or index) whose
-value does not count; that something stands there does. Where a path goes on below a string
+A *mask* names a place by path (`messages.*.tool_call_id`, `*` for any key or index, or as a
+mismatch prints it, `$.messages[2].content`) whose value does not count; that something stands
+there does. Where a path goes on below a string
 that is JSON (a tool's arguments, a tool's result), it goes on inside that JSON.
 """
 
@@ -16,6 +17,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Final
 
 from pytest_synaptum.cassette.entry import Entry
+from pytest_synaptum.golden.paths import parse_path
 from pytest_synaptum.marker import MATCH_PARTS
 from synaptum.canonical import decode
 from synaptum.errors import EncodingError
@@ -44,11 +46,14 @@ class Matcher:
 
     Attributes:
         matched: the masks that found something in some request that was asked.
+
+    Raises:
+        PathSyntaxError: a mask is no path.
     """
 
     def __init__(self, parts: Sequence[str] = MATCH_PARTS, masks: Iterable[str] = ()) -> None:
         self._parts = frozenset(parts)
-        self._masks = [(mask, tuple(mask.split("."))) for mask in dict.fromkeys(masks)]
+        self._masks = [(mask, parse_path(mask)) for mask in dict.fromkeys(masks)]
         self.matched: set[str] = set()
 
     def key(self, method: str, path: str, body: Any) -> Hashable:

@@ -16,6 +16,8 @@ from pytest_synaptum.errors import PluginError
 __all__ = ["PathSyntaxError", "parse_path", "places", "show_path"]
 
 _STEP: Final = re.compile(r'\.?([^.\[\]"\s]+)|\[(\d+|\*)\]|\[("(?:[^"\\]|\\.)*")\]')
+#: Not the beginning of a key such as `$defs`.
+_ROOT: Final = re.compile(r"\$(?=[.\[]|\Z)")
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][\w-]*\Z")
 
 
@@ -30,7 +32,7 @@ def parse_path(text: str) -> tuple[str, ...]:
     Raises:
         PathSyntaxError: the text is no path; the message shows the forms there are.
     """
-    rest = text.strip().removeprefix("$")
+    rest = _ROOT.sub("", text.strip())
     steps: list[str] = []
     position = 0
     while position < len(rest):

@@ -69,6 +69,33 @@ def test_a_mask_reaches_into_json_held_in_a_string() -> None:
     assert key(json.dumps(one), matcher) == key(json.dumps(other), matcher)
 
 
+@pytest.mark.parametrize(
+    ("body", "other"),
+    [
+        ('{"messages":[{},{"content":{"id":1}}]}', '{"messages":[{},{"content":{"id":2}}]}'),
+        ('{"a b":{"c.d":[[1]]}}', '{"a b":{"c.d":[[2]]}}'),
+        ('{"$defs":{"é":1}}', '{"$defs":{"é":2}}'),
+        ("[[1],[2]]", "[[1],[3]]"),
+        (r'{"\"[0]\\":1}', r'{"\"[0]\\":2}'),
+    ],
+)
+def test_the_place_that_a_difference_names_is_a_mask(body: str, other: str) -> None:
+    one, two = body_value(body.encode()), body_value(other.encode())
+    ((place, _, _),) = differences(one, two)
+
+    for mask in (place, place.removeprefix("$.") if place.startswith("$.") else place):
+        matcher = Matcher(masks=[mask])
+        assert key(body, matcher) == key(other, matcher), mask
+
+
+@pytest.mark.parametrize("mask", ["$defs.a", "$.$defs.a", '["$defs"].a'])
+def test_a_key_that_begins_with_a_dollar_is_a_key(mask: str) -> None:
+    matcher = Matcher(masks=[mask])
+
+    assert key('{"$defs":{"a":1}}', matcher) == key('{"$defs":{"a":2}}', matcher)
+    assert key('{"$defs":{"b":1}}', matcher) != key('{"$defs":{"b":2}}', matcher)
+
+
 def test_masking_does_not_change_the_value_it_is_given() -> None:
     value = {"a": [{"id": 1}]}
 

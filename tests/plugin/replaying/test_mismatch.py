@@ -232,6 +232,62 @@ def test_a_mask_lets_ids_and_times_differ_and_nothing_else(suite: RecordedSuite)
     )
 
 
+@pytest.mark.parametrize("by", ["marker", "ini", "hook"])
+@pytest.mark.parametrize("prefix", ["$.", ""])
+def test_the_place_that_a_mismatch_prints_can_be_ignored_as_it_stands(
+    suite: RecordedSuite, by: str, prefix: str
+) -> None:
+    test = """
+def test_chat(recorded_provider):
+    import os
+    ask(recorded_provider, "run " + os.environ["RUN"])
+"""
+    monkeypatch = suite.pytester._monkeypatch
+    suite.write(test)
+    monkeypatch.setenv("RUN", "a1b2")
+    with LoopbackServer([Answer(body=chat_body())]) as server:
+        suite.record(server).assert_outcomes(passed=1)
+    monkeypatch.setenv("RUN", "c3d4")
+    assert "differs:  at $.messages[0].content\n" in suite.run().stdout.str()
+    place = f"{prefix}messages[0].content"
+
+    if by == "marker":
+        suite.write(f"@pytest.mark.synaptum(ignore=[{place!r}]){test}")
+    elif by == "ini":
+        ini = suite.pytester.path / "tox.ini"
+        ini.write_text(f"{ini.read_text('utf-8')}\nsynaptum_ignore = {place}\n", "utf-8")
+    else:
+        hook = f"def pytest_synaptum_volatile(config):\n    return [{place!r}]\n"
+        suite.pytester.makeconftest(hook)
+
+    suite.run("--synaptum-strict").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("by", ["marker", "ini", "hook"])
+def test_what_is_no_path_is_told_with_where_it_stands(suite: RecordedSuite, by: str) -> None:
+    test = "def test_chat(recorded_provider):\n    ask(recorded_provider)\n"
+    suite.write(test)
+    with LoopbackServer([Answer(body=chat_body())]) as server:
+        suite.record(server).assert_outcomes(passed=1)
+    if by == "marker":
+        where = "test_chat.py::test_chat: in the marker's ignore="
+        suite.write(f"@pytest.mark.synaptum(ignore=['messages[x]'])\n{test}")
+    elif by == "ini":
+        where = "In the ini setting synaptum_ignore"
+        ini = suite.pytester.path / "tox.ini"
+        ini.write_text(f"{ini.read_text('utf-8')}\nsynaptum_ignore = messages[x]\n", "utf-8")
+    else:
+        where = "In the hook pytest_synaptum_volatile"
+        hook = "def pytest_synaptum_volatile(config):\n    return ['messages[x]']\n"
+        suite.pytester.makeconftest(hook)
+
+    result = suite.run()
+
+    assert result.ret == (1 if by == "hook" else pytest.ExitCode.USAGE_ERROR)
+    told = f"{where}: The path 'messages[x]' is not readable; write it as choices.*.id, a[0].b"
+    assert told in result.stdout.str() + result.stderr.str()
+
+
 def test_a_mask_that_matches_nothing_is_an_error_while_recording_and_on_replay(
     suite: RecordedSuite,
 ) -> None:
