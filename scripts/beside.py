@@ -58,6 +58,7 @@ def run_beside(
     ready_s: float,
     environment: Mapping[str, str],
     key: str | None = None,
+    folder: Path | None = None,
 ) -> int:
     """The command's status, or 1 where the server did not start.
 
@@ -70,13 +71,15 @@ def run_beside(
         ready_s: seconds to wait for that.
         environment: of the server, beside this process' own.
         key: what it was told to ask for.
+        folder: which the server starts in; by default this one.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        log_file = Path(folder) / "server.log"
+    with tempfile.TemporaryDirectory() as logs:
+        log_file = Path(logs) / "server.log"
         with log_file.open("wb") as log:
             process = subprocess.Popen(
                 server,
                 env={**os.environ, **environment},
+                cwd=folder,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,

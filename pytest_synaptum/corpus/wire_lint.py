@@ -230,7 +230,10 @@ RULES: Final[tuple[Rule, ...]] = (
             "A turn without content is taken only from the assistant, and only beside tool calls;"
             " leave the turn out."
         ),
-        evidence=Evidence(case="openai_chat/llama.cpp/empty-assistant-message-refused"),
+        evidence=Evidence(
+            case="openai_chat/llama.cpp/empty-assistant-message-refused",
+            taken="openai_chat/vllm/empty-assistant-message-answered",
+        ),
         find=_null_content,
     ),
     Rule(
