@@ -1,7 +1,8 @@
 """What becomes of a recording when its test is over.
 
 Its exchanges are redacted, looked through for secrets, and held to be written with the rest of
-the test's files, if the test passed and no answer says "not now" (429, 5xx).
+the test's files, if the test passed and no answer says "not now" (429, 5xx, or such an error
+inside a good status).
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import pytest
 from pytest_synaptum.capture import guard
 from pytest_synaptum.cassette.changes import read_before, wrote
 from pytest_synaptum.cassette.match import Matcher, body_value
-from pytest_synaptum.cassette.recorder import Recorder
+from pytest_synaptum.cassette.recorder import Recorder, Slot
 from pytest_synaptum.cassette.writing import dump_cassette
 from pytest_synaptum.errors import PluginError
 from pytest_synaptum.exchange import Exchange
 from pytest_synaptum.judging import judge_masks
 from pytest_synaptum.live import hint_for
+from pytest_synaptum.passing import passing_error
 from pytest_synaptum.pending import Write, pending_of, why_not_passed
 from pytest_synaptum.session import REPORTS, session_of
 from synaptum.clock import SystemClock, isoformat
@@ -88,13 +90,25 @@ def _reason_against(recording: Recording, recorder: Recorder) -> str | None:
         hint = next((hint for hint in hints if hint), None)
         return reason + (f"; {hint}" if hint else "")
     for slot in slots:
-        status = slot.status
-        if status is not None and is_retryable_status(status) and not options.force:
+        said = None if options.force else _said_not_now(slot)
+        if said is not None:
             return (
-                f"the server answered {status}, which is no answer to keep; record again, or"
+                f"the server answered {said}, which is no answer to keep; record again, or"
                 " add --synaptum-force if the test is about it"
             )
     return None
+
+
+def _said_not_now(slot: Slot) -> str | None:
+    status, response = slot.status, slot.exchange().response
+    if status is None or response is None:
+        return None
+    if is_retryable_status(status):
+        return str(status)
+    error = passing_error(response)
+    if error is None:
+        return None
+    return f"{error.status or 'an error that passes'} inside a status {status}"
 
 
 def _header(

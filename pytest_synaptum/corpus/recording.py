@@ -15,6 +15,7 @@ from pytest_synaptum.corpus.asking import ask_all, key_for
 from pytest_synaptum.corpus.case import Case
 from pytest_synaptum.corpus.shape import shown
 from pytest_synaptum.errors import PluginError
+from pytest_synaptum.passing import passing_error
 from pytest_synaptum.redact import Redactor
 from synaptum.clock import Clock, SystemClock, isoformat
 from synaptum.errors import NetworkError
@@ -67,9 +68,14 @@ def record_case(
         redactor.learn_exchange(exchange)
     exchanges = [redactor.exchange(exchange) for exchange in asked]
     for index, exchange in enumerate(exchanges):
-        if exchange.response is not None and exchange.response.status in _PASSING:
+        response = exchange.response
+        if response is None:
+            continue
+        told = passing_error(response)
+        if response.status in _PASSING or told is not None:
+            inside = f" and an error inside ({told.status or 'that passes'})" if told else ""
             msg = (
-                f"{case.id}: ask {index + 1} was answered with status {exchange.response.status},"
+                f"{case.id}: ask {index + 1} was answered with status {response.status}{inside},"
                 " which says nothing about the question; try again. Nothing was written."
             )
             raise PluginError(msg)

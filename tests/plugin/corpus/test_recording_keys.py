@@ -13,6 +13,7 @@ from pytest_synaptum import strict_yaml
 from pytest_synaptum.corpus.case import Case, load_case
 from pytest_synaptum.corpus.flags import find_flags
 from pytest_synaptum.corpus.recording import record_case
+from pytest_synaptum.errors import PluginError
 
 CORPUS = Path(__file__).parents[3] / "corpus"
 KEY = "the-key-of-the-server-0123456789"
@@ -59,3 +60,15 @@ def test_a_token_that_an_answer_names_stands_nowhere_in_a_case(tmp_path: Path) -
         record_case(case, server.base_url, api_key=KEY)
 
     assert "tok-live" not in case.exchange_path.read_text(encoding="utf-8")
+
+
+def test_a_passing_error_inside_a_good_status_is_no_evidence(tmp_path: Path) -> None:
+    case = case_that_needs(tmp_path, {})
+
+    with (
+        LoopbackServer([Answer(body=b'{"error":{"code":429}}')]) as server,
+        pytest.raises(PluginError, match=r"with status 200 and an error inside \(429\), which says"),
+    ):
+        record_case(case, server.base_url, api_key=KEY)
+
+    assert not case.exchange_path.exists()

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from support.loopback import Answer, LoopbackServer, chat_body
+from support.loopback import Answer, LoopbackServer, chat_body, chat_stream
 from support.recorded_suite import RecordedSuite
 
 CHAT = """
@@ -209,6 +209,64 @@ def test_an_answer_that_says_not_now_is_not_kept_unless_forced(suite: RecordedSu
     )
     forced.assert_outcomes(passed=1)
     suite.run().assert_outcomes(passed=1)
+
+
+SWALLOWS = """
+def test_chat(recorded_provider):
+    from synaptum import ProviderError
+    try:
+        asyncio.run(events(recorded_provider))
+    except ProviderError:
+        pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"error":{"code":429,"message":"slow down"}}', "429"),
+        (b'{"error":{"code":"rate_limit_exceeded"}}', "an error that passes"),
+        (b'data: {"error":{"code":503}}\n\n', "503"),
+        (b'data: {"choices":[{"index":0,"error":{"code":502}}]}\n\ndata: [DONE]\n\n', "502"),
+        (b'data: {"choices":[]}\n\ndata: {"error":{"type":"overloaded_error"}}', "an error that*"),
+    ],
+)
+def test_a_passing_error_inside_a_good_status_leaves_the_old_cassette_unless_forced(
+    suite: RecordedSuite, body: bytes, said: str
+) -> None:
+    suite.write(SWALLOWS)
+    kind = "application/json" if body.startswith(b"{") else "text/event-stream"
+    bad = Answer(body=body, headers=(("content-type", kind),))
+    with LoopbackServer([Answer(chunks=chat_stream(["Hello."])), bad, bad]) as server:
+        suite.record(server).assert_outcomes(passed=1)
+        before = suite.cassette("test_chat").read_bytes()
+        kept_back = suite.record(server, flag="--synaptum-rerecord")
+        after = suite.cassette("test_chat").read_bytes()
+        suite.record(server, "--synaptum-force", flag="--synaptum-rerecord")
+
+    kept_back.stdout.fnmatch_lines(
+        [f"  not written: *: the server answered {said} inside a status 200, which is no answer*"]
+    )
+    assert after == before
+    assert suite.cassette("test_chat").read_bytes() != before
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"error":{"code":400,"message":"no such model"}}',
+        b'{"error":{"code":429,"type":"insufficient_quota"}}',
+        chat_body('{"error":{"code":429}}'),
+    ],
+)
+def test_an_answer_that_stays_so_is_kept(suite: RecordedSuite, body: bytes) -> None:
+    suite.write(
+        SWALLOWS.replace("asyncio.run(events(recorded_provider))", "ask(recorded_provider)")
+    )
+    with LoopbackServer([Answer(body=body)]) as server:
+        suite.record(server).assert_outcomes(passed=1)
+
+    assert suite.cassette("test_chat").exists()
 
 
 def test_a_failed_test_leaves_the_old_cassette_as_it_was(suite: RecordedSuite) -> None:
