@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_synaptum.ini_file import check_names, setting
 from pytest_synaptum.marker import check_paths
 
 __all__ = ["Options", "add_options", "collect_corpus", "in_ci", "read_options"]
@@ -35,6 +36,9 @@ _VALUES = {
     "corpus": ("DIR", "A corpus to collect, wherever it lies, beside the tests."),
     "report": ("FILE.html", "Write the run as one HTML page that opens offline."),
 }
+_INI_ONLY = ("api_key_variable", "ignore", "keep_headers", "allow_network")
+#: Every ini setting there is.
+_INI = tuple(f"synaptum_{name}" for name in (*_FLAGS, *_VALUES, "provider", *_INI_ONLY))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,20 +136,21 @@ def read_options(config: pytest.Config) -> Options:
     Raises:
         pytest.UsageError: the settings cannot stand together; one sentence says why.
     """
+    check_names(config, _INI)
     environ = os.environ
 
     def value(name: str) -> str | None:
         given = config.getoption(_flag(name)) or environ.get(f"SYNAPTUM_{name.upper()}", "")
-        chosen = given or config.getini(f"synaptum_{name}")
+        chosen = given or setting(config, f"synaptum_{name}")
         return str(chosen) if chosen else None
 
     def flag(name: str, default: bool = False) -> bool:
-        for given in (config.getoption(_flag(name)), config.getini(f"synaptum_{name}")):
+        for given in (config.getoption(_flag(name)), setting(config, f"synaptum_{name}")):
             if given is not None:
                 return bool(given)
         return default
 
-    server = config.getoption("--synaptum-server") or config.getini("synaptum_server") or None
+    server = config.getoption("--synaptum-server") or setting(config, "synaptum_server") or None
     if server not in {None, "local"}:
         msg = f"synaptum_server is {server!r}; the only server this plugin can start is 'local'."
         raise pytest.UsageError(msg)
@@ -159,14 +164,14 @@ def read_options(config: pytest.Config) -> Options:
         model=value("model"),
         server=server,
         corpus=config.getoption("--synaptum-corpus") or _path(config, "synaptum_corpus"),
-        report=config.getoption("--synaptum-report") or config.getini("synaptum_report") or None,
+        report=config.getoption("--synaptum-report") or setting(config, "synaptum_report") or None,
         providers=tuple(
-            config.getoption("--synaptum-provider") or config.getini("synaptum_provider")
+            config.getoption("--synaptum-provider") or setting(config, "synaptum_provider")
         ),
-        api_key_variable=str(config.getini("synaptum_api_key_variable")),
-        ignore=tuple(config.getini("synaptum_ignore")),
-        keep_headers=tuple(config.getini("synaptum_keep_headers")),
-        allow_network=bool(config.getini("synaptum_allow_network")),
+        api_key_variable=str(setting(config, "synaptum_api_key_variable")),
+        ignore=tuple(setting(config, "synaptum_ignore")),
+        keep_headers=tuple(setting(config, "synaptum_keep_headers")),
+        allow_network=bool(setting(config, "synaptum_allow_network")),
     )
     check_paths(options.ignore, "In the ini setting synaptum_ignore")
     _refuse_in_ci(options)
@@ -191,7 +196,7 @@ def collect_corpus(config: pytest.Config, corpus: str) -> None:
 
 def _path(config: pytest.Config, name: str) -> str | None:
     """A path of the ini file, from the folder that the file is in."""
-    value = config.getini(name)
+    value = setting(config, name)
     return str((config.inipath or config.rootpath / "ini").parent / value) if value else None
 
 
