@@ -25,7 +25,7 @@ class NoServerError(PluginError):
 
 @dataclass(frozen=True, slots=True)
 class LiveServer:
-    """Where to record from. The key is not part of the repr."""
+    """Where to record from. The base URL has no slash at its end; the key is not in the repr."""
 
     base_url: str
     model: str | None
@@ -53,6 +53,8 @@ def live_server(session: Session, base_url: str | None, model: str | None) -> Li
             " with --synaptum-server=local."
         )
         raise NoServerError(msg)
+    # Clients put a path behind it, which begins with a slash.
+    base_url = base_url.rstrip("/")
     if base_url not in session.reachable:
         _check(base_url)
         session.reachable.add(base_url)

@@ -160,6 +160,33 @@ def test_a_base_url_that_is_none_is_told(suite: RecordedSuite, url: str) -> None
     result.stdout.fnmatch_lines([f"The base URL '{url}' is no address of a server: *"])
 
 
+@pytest.mark.parametrize("by", ["option", "environment", "marker", "fixture"])
+def test_slashes_at_the_end_of_a_base_url_do_not_count(suite: RecordedSuite, by: str) -> None:
+    test = """
+def test_chat(recorded_http):
+    import urllib.request
+    assert not recorded_http.base_url.endswith("/")
+    urllib.request.urlopen(recorded_http.base_url + "/models").read()
+"""
+    with LoopbackServer([Answer(body=b"{}")]) as server:
+        url = f"{server.base_url}//"
+        args = ["--synaptum-record"]
+        if by == "option":
+            args.append(f"--synaptum-base-url={url}")
+        elif by == "environment":
+            suite.pytester._monkeypatch.setenv("SYNAPTUM_BASE_URL", url)
+        elif by == "marker":
+            test = f"@pytest.mark.synaptum(base_url={url!r}){test}"
+        else:
+            test += f"@pytest.fixture\ndef synaptum_base_url():\n    return {url!r}\n"
+        suite.write(test)
+        suite.run(*args).assert_outcomes(passed=1)
+
+    assert server.requests[0].path == "/v1/models"
+    suite.run("--synaptum-strict").assert_outcomes(passed=1)
+    assert "base_path" not in suite.cassette("test_chat").read_text(encoding="utf-8")
+
+
 def test_no_model_says_how_to_name_one(suite: RecordedSuite) -> None:
     suite.write(CHAT)
     with LoopbackServer() as server:
