@@ -140,8 +140,13 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
         elif (_plain(host), port) in guard.forbidden:
             _refuse(guard, f"{host}:{port}", "that server is being replayed from a cassette")
     elif event in {"socket.getaddrinfo", "socket.gethostbyname"}:
-        host = args[0].decode("ascii", "replace") if isinstance(args[0], bytes) else args[0]
+        host = _text(args[0])
         if host and not _is_address(host) and not is_loopback(host):
+            _refuse(guard, host, "only loopback can be reached while not recording")
+    elif event in {"socket.gethostbyaddr", "socket.getnameinfo"}:
+        # The name of an address: here addresses are asked for elsewhere, too.
+        host = _text(args[0][0] if event == "socket.getnameinfo" else args[0])
+        if not is_loopback(host) and not _is_own_name(host):
             _refuse(guard, host, "only loopback can be reached while not recording")
 
 
@@ -177,6 +182,17 @@ def _is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _text(host: Any) -> Any:
+    return host.decode("ascii", "replace") if isinstance(host, bytes) else host
+
+
+def _is_own_name(host: str) -> bool:
+    """Whether it is what this machine calls itself: `http.server` looks it up by itself."""
+    import socket
+
+    return host == socket.gethostname()
 
 
 def _plain(host: str) -> str:

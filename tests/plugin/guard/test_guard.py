@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from support.loopback import Answer, LoopbackServer, chat_body
 from support.recorded_suite import RecordedSuite
 
@@ -33,6 +34,41 @@ def test_a_look_up_of_a_name_is_refused_too(suite: RecordedSuite) -> None:
     suite.write("import socket\ndef test_out(): socket.getaddrinfo('api.example.com', 443)\n")
 
     suite.run().stdout.fnmatch_lines(["*opened a connection to api.example.com, but only*"])
+
+
+@pytest.mark.parametrize(
+    ("call", "where"),
+    [
+        ("gethostbyaddr('192.0.2.1')", "192.0.2.1"),
+        ("gethostbyaddr(b'api.example.com')", "api.example.com"),
+        ("getnameinfo(('192.0.2.1', 80), 0)", "192.0.2.1"),
+        ("gethostbyname_ex('api.example.com')", "api.example.com"),
+        ("getfqdn('192.0.2.1')", "192.0.2.1"),
+    ],
+)
+def test_every_way_to_look_up_a_name_or_an_address_is_refused(
+    suite: RecordedSuite, call: str, where: str
+) -> None:
+    suite.write(f"import socket\ndef test_out(): socket.{call}\n")
+
+    suite.run().stdout.fnmatch_lines([f"*opened a connection to {where}, but only*"])
+
+
+def test_this_machine_may_be_looked_up_backwards(suite: RecordedSuite) -> None:
+    suite.write(
+        """
+        import socket
+        from http.server import HTTPServer, BaseHTTPRequestHandler
+
+        def test_in():
+            socket.gethostbyaddr("127.0.0.1")
+            socket.getnameinfo(("127.0.0.1", 80), 0)
+            for host in ("", "127.0.0.1"):
+                HTTPServer((host, 0), BaseHTTPRequestHandler).server_close()
+        """
+    )
+
+    suite.run().assert_outcomes(passed=1)
 
 
 def test_a_refusal_that_a_client_swallowed_fails_the_test(suite: RecordedSuite) -> None:
