@@ -125,6 +125,8 @@ class ModelDouble:
         )
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_model"):
+            return "ModelDouble(not made)"  # its script or its settings were refused
         return f"ModelDouble({len(self._requests)} requests, {len(self.left)} turns left)"
 
     @property

@@ -216,3 +216,13 @@ async def test_a_streamed_call_without_arguments_calls_with_an_empty_object():
 async def test_an_item_of_a_wrong_kind_names_what_a_script_can_hold():
     with pytest.raises(ScriptError, match=r"42 is nothing a script can hold: use a text, says"):
         await ModelDouble(42).complete(ask())
+
+
+@pytest.mark.parametrize("wrong", ["", "'one', tools=3"])
+def test_a_double_that_was_not_made_does_not_spoil_the_traceback(pytester, wrong):
+    pytester.makepyfile(f"def test_it(model_double):\n    model_double({wrong})\n")
+
+    result = pytester.runpytest_inprocess("-p", "no:hypothesispytest", "--showlocals")
+
+    result.assert_outcomes(failed=1)
+    assert "raised in repr()" not in result.stdout.str()
