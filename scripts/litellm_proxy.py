@@ -8,28 +8,19 @@ stand llama.cpp servers without a prompt cache, so that an answer does not depen
 asked before.
 """
 
-import http.client
 import json
-import os
 import secrets
-import socket
-import subprocess
 import sys
 import tempfile
-import time
 from contextlib import ExitStack
 from pathlib import Path
+
+from beside import free_port, run_beside
 
 from pytest_synaptum.local_server import LocalServer
 
 READY_S = 180.0
 TOOLS, THINKING = "smollm2-135m", "smollm2-135m-thinking"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def config_of(tools: str, thinking: str) -> str:
@@ -60,17 +51,6 @@ def config_of(tools: str, thinking: str) -> str:
     )
 
 
-def is_ready(port: int) -> bool:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2.0)
-    try:
-        connection.request("GET", "/health/liveliness")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
-
-
 def main(program: str, command: list[str]) -> int:
     key = f"sk-{secrets.token_hex(24)}"
     port = free_port()
@@ -82,41 +62,20 @@ def main(program: str, command: list[str]) -> int:
         )
         config = folder / "config.yaml"
         config.write_text(config_of(tools.base_url, thinking.base_url), encoding="utf-8")
-        log = running.enter_context((folder / "proxy.log").open("wb"))
-        proxy = subprocess.Popen(
+        return run_beside(
             [program, "--config", str(config), "--host", "127.0.0.1", "--port", str(port)],
-            env={
-                **os.environ,
+            command,
+            name="the proxy",
+            port=port,
+            ready="/health/liveliness",
+            ready_s=READY_S,
+            key=key,
+            environment={
                 "LITELLM_MASTER_KEY": key,
                 "LITELLM_LOCAL_MODEL_COST_MAP": "True",
                 "NO_DOCS": "True",
             },
-            stdout=log,
-            stderr=subprocess.STDOUT,
         )
-        try:
-            deadline = time.monotonic() + READY_S
-            while not is_ready(port):
-                if proxy.poll() is not None or time.monotonic() > deadline:
-                    tail = (folder / "proxy.log").read_text(encoding="utf-8", errors="replace")
-                    print(tail[-3000:], file=sys.stderr)
-                    print("the proxy did not start; the end of its log is above", file=sys.stderr)
-                    return 1
-                time.sleep(0.2)
-            address = f"http://127.0.0.1:{port}/v1"
-            environment = {
-                **os.environ,
-                "SYNAPTUM_BASE_URL": address,
-                "SYNAPTUM_API_KEY": key,
-            }
-            return subprocess.run(command, env=environment, check=False).returncode
-        finally:
-            proxy.terminate()
-            try:
-                proxy.wait(10)
-            except subprocess.TimeoutExpired:
-                proxy.kill()
-                proxy.wait()
 
 
 if __name__ == "__main__":
