@@ -1,4 +1,4 @@
-"""scripts/beside.py, which the recordings from vLLM and transformers run through."""
+"""scripts/beside.py, which the recordings from other servers run through."""
 
 import importlib.util
 import sys
