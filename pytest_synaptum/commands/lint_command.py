@@ -1,4 +1,8 @@
-"""`synaptum-corpus lint`: every case, its evidence and its conclusions, checked unrun."""
+"""`synaptum-corpus lint`: every case, its evidence and its conclusions, checked unrun.
+
+A flag that no case shows is counted, and no problem: a corpus may begin with the flags of
+another one. Under `--strict` it is one, for a corpus that has its own.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +27,11 @@ _FILES = frozenset({CASE_FILE, "exchange.yaml", "golden.yaml"})
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Of which corpus."""
+    """Of which corpus, and how strictly."""
     add_corpus_argument(parser)
+    parser.add_argument(
+        "--strict", action="store_true", help="a flag that no case shows is a problem"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -43,23 +50,30 @@ def run(arguments: argparse.Namespace) -> int:
             problems.append(str(error))
         else:
             cases.append(case)
-    problems += _unused_flags(flags.sentences, cases)
+    unused = _unused_flags(flags.sentences, cases)
+    if arguments.strict:
+        problems += [
+            f"{FLAGS_FILE}: no case shows {flag!r}; remove it or add one" for flag in unused
+        ]
     problems += index_problems(corpus, cases)
     out = Output(arguments)
     if out.as_json:
-        out.json({"cases": len(cases), "problems": problems})
+        out.json({"cases": len(cases), "problems": problems, "unused_flags": unused})
     else:
         for problem in problems:
             print(problem)
+    if unused and not arguments.strict:
+        out.say(
+            f"{len(unused)} of {len(flags.sentences)} flags in {FLAGS_FILE} are shown by no case"
+            " (--strict names them)"
+        )
     out.say(f"{len(cases)} cases read, {len(problems)} problems")
     return FOUND_WRONG if problems else 0
 
 
-def _unused_flags(sentences: Mapping[str, str], cases: list[Case]) -> Iterator[str]:
+def _unused_flags(sentences: Mapping[str, str], cases: list[Case]) -> list[str]:
     used = {flag for case in cases for flag in case.flags}
-    for flag in sentences:
-        if flag not in used:
-            yield f"{FLAGS_FILE}: no case shows {flag!r}; remove it or add one"
+    return [flag for flag in sentences if flag not in used]
 
 
 def _problems(case: Case) -> Iterator[str]:

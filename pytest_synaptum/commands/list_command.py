@@ -7,7 +7,7 @@ import argparse
 from pytest_synaptum.commands.output import Output
 from pytest_synaptum.corpus.flags import FLAGS_FILE, load_flags
 from pytest_synaptum.corpus.tree import add_corpus_argument, cases_below
-from pytest_synaptum.errors import PluginError
+from pytest_synaptum.errors import WrongUsageError
 
 __all__ = ["add_arguments", "run"]
 
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.flag not in flags.sentences:
             near = ", ".join(flags.near(arguments.flag))
             msg = f"the flag {arguments.flag!r} is not in {flags.path}; near it are {near}"
-            raise PluginError(msg)
+            raise WrongUsageError(msg)
     cases = [
         case
         for case in cases

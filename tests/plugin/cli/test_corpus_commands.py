@@ -1,5 +1,7 @@
 """`synaptum-corpus`: what each command prints and how it ends."""
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -102,7 +104,7 @@ def test_lint_reports_every_problem_and_fails(
         "synaptum: case/1\nsummary: [", encoding="utf-8"
     )
 
-    status = main(["lint", "--corpus", str(corpus)])
+    status = main(["lint", "--strict", "--corpus", str(corpus)])
 
     out = capsys.readouterr().out
     assert status == 1
@@ -110,6 +112,31 @@ def test_lint_reports_every_problem_and_fails(
     assert "hello/case.yaml" in out
     assert "flags.yaml: no case shows 'text'" in out
     assert out.splitlines()[-1].startswith("2 cases read, ")
+
+
+def test_flags_that_no_case_shows_are_counted_and_are_no_problem_unless_strict(
+    corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(corpus / "openai_chat" / "derived" / "hello")
+    before = lint(corpus, capsys)
+    corpus = shutil.copytree(corpus, corpus.with_name("borrowing"))
+    with (corpus / "flags.yaml").open("a", encoding="utf-8") as flags:
+        flags.writelines(f"  borrowed-{n}: Of another corpus.\n" for n in range(100))
+
+    after = lint(corpus, capsys)
+
+    assert "1 of 2 flags in flags.yaml are shown by no case (--strict names them)" in before
+    assert "101 of 102 flags in flags.yaml are shown by no case (--strict names them)" in after
+    assert after[-1] == before[-1]
+    assert not any("borrowed-" in line for line in after)
+    strict = lint(corpus, capsys, "--strict")
+    assert "flags.yaml: no case shows 'borrowed-99'; remove it or add one" in strict
+    assert len(json.loads("\n".join(lint(corpus, capsys, "--json")))["unused_flags"]) == 101
+
+
+def lint(corpus: Path, capsys: pytest.CaptureFixture[str], *args: str) -> list[str]:
+    main(["lint", "--corpus", str(corpus), *args])
+    return capsys.readouterr().out.splitlines()
 
 
 def test_a_folder_that_is_no_corpus_is_named(
@@ -142,6 +169,8 @@ def test_an_unknown_command_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -
 def test_a_flag_that_nobody_explained_is_named_with_what_is_near(
     corpus: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["list", "--corpus", str(corpus), "--flag", "tool-cal"]) == 3
+    assert main(["list", "--corpus", str(corpus), "--flag", "tool-cal"]) == 2
 
-    assert "the flag 'tool-cal' is not in" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "the flag 'tool-cal' is not in" in told
+    assert "near it are tool-call" in told
