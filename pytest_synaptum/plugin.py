@@ -43,6 +43,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER_HELP)
     session = Session(config, read_options(config))
     set_session(config, session)
+    if session.options.providers:
+        from pytest_synaptum.corpus.providers import check_adapters
+
+        check_adapters(session.options.providers)
     if session.options.corpus is not None:
         collect_corpus(config, session.options.corpus)
     config.pluginmanager.register(TerminalPlugin(config))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from typing import Any, Final, cast
+
+import pytest
 
 from pytest_synaptum.errors import PluginError
 from synaptum.errors import ConfigurationError
@@ -12,7 +15,7 @@ from synaptum.providers.base import Provider
 from synaptum.providers.openai_compatible import OpenAICompatible
 from synaptum.providers.registry import provider_for
 
-__all__ = ["REFERENCE", "is_reference", "load_adapter"]
+__all__ = ["REFERENCE", "check_adapters", "is_reference", "load_adapter"]
 
 #: The adapter whose conclusions the goldens hold.
 REFERENCE: Final = OpenAICompatible.name
@@ -39,6 +42,19 @@ def load_adapter(spec: str, profile: str | None = None) -> Dialect:
     return Dialect(_checked(_found(spec), spec))
 
 
+def check_adapters(specs: Iterable[str]) -> None:
+    """Refuse the run, before anything is collected, if one of these is no adapter.
+
+    Raises:
+        pytest.UsageError: says what cannot be imported, or what it lacks.
+    """
+    for spec in specs:
+        try:
+            load_adapter(spec)
+        except PluginError as error:
+            raise pytest.UsageError(str(error)) from error
+
+
 def _found(spec: str) -> Any:
     if ":" not in spec:
         try:
@@ -48,11 +64,18 @@ def _found(spec: str) -> Any:
     module, _, name = spec.partition(":")
     try:
         found: Any = importlib.import_module(module)
-    except ImportError as error:
-        msg = f"--synaptum-provider {spec}: {module!r} cannot be imported ({error}); install it."
-        raise PluginError(msg) from None
+    except Exception as error:  # it is somebody else's, and may raise anything
+        told = error if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
+        msg = (
+            f"--synaptum-provider {spec}: {module!r} cannot be imported ({told}); correct the name,"
+            " or install what is missing."
+        )
+        raise PluginError(msg) from error
     for part in name.split("."):
-        found = getattr(found, part, None)
+        if not hasattr(found, part):
+            msg = f"--synaptum-provider {spec}: {module!r} has no {name!r}; correct the name."
+            raise PluginError(msg)
+        found = getattr(found, part)
     if isinstance(found, type) or (callable(found) and not hasattr(found, "to_wire")):
         try:
             found = found()

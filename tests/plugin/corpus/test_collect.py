@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -128,17 +129,32 @@ def test_several_adapters_give_several_items(corpus):
     ("spec", "words"),
     [
         ("nobody", "No provider is installed for the prefix 'nobody'"),
-        ("no_such_module:X", "cannot be imported"),
+        ("no_such_module:X", "'no_such_module' cannot be imported (No module named *); correct"),
+        ("broken:X", "'broken' cannot be imported (ZeroDivisionError: division by zero); correct"),
+        ("json:Nothing", "'json' has no 'Nothing'; correct the name."),
         ("json:JSONDecoder", "it lacks to_wire, from_wire, stream_from_wire"),
         ("fractions:Fraction.from_float", "cannot be made (TypeError: "),
     ],
 )
-def test_what_is_no_adapter_is_one_sentence(corpus, spec, words):
-    result = corpus.runpytest("corpus", "--synaptum-provider", spec)
+@pytest.mark.parametrize("by", ["option", "ini"])
+def test_what_is_no_adapter_is_one_usage_error_before_anything_is_collected(
+    corpus, monkeypatch, spec, words, by
+):
+    shutil.copytree(folder_of(corpus), folder_of(corpus).with_name("another"))
+    corpus.makepyfile(broken="1 / 0")
+    monkeypatch.syspath_prepend(corpus.path)
+    if by == "ini":
+        corpus.makeini(f"[pytest]\nsynaptum_provider = {spec}\n")
+    option = "--synaptum-provider"
+    args = [option, "openai-compatible", option, spec] if by == "option" else []
 
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([f"*{words}*"])
-    result.stdout.no_fnmatch_line("*Traceback*")
+    result = corpus.runpytest("corpus", *args)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (told,) = [line for line in result.errlines if line.startswith("ERROR: ")]
+    assert fnmatch(told, f"*{words}*")
+    result.stdout.no_fnmatch_line("*collected*")
+    result.stderr.no_fnmatch_line("*Traceback*")
 
 
 def test_a_missing_golden_fails_with_the_command_and_an_update_writes_it(corpus):
