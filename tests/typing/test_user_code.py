@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,9 @@ import pytest
 
 import pytest_synaptum
 import synaptum
+from pytest_synaptum.golden.fixture import Golden
+from pytest_synaptum.recorded import RecordedHttp, RecordedProvider
+from pytest_synaptum.report.parts import ReportDoor
 
 ROOT = Path(__file__).parents[2]
 FILE = Path(__file__).with_name("user_code.py")
@@ -39,6 +43,28 @@ def test_every_name_that_is_imported_there_is_used():
 
     imported = [*imported_from("synaptum"), *imported_from("pytest_synaptum")]
     assert sorted(set(imported) - used) == []
+
+
+def public_members(kind: type) -> set[str]:
+    """What the docstrings and the class itself show, without what makes the fixture."""
+    shown = set(re.findall(r"^        (\w+): ", kind.__doc__ or "", re.MULTILINE))
+    return shown | {name for name in vars(kind) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize(
+    ("kind", "made_by_us"),
+    [
+        (RecordedProvider, set()),
+        (RecordedHttp, {"capturing"}),
+        (Golden, {"finish"}),
+        (ReportDoor, set()),
+    ],
+)
+def test_everything_that_a_fixture_offers_stands_in_the_users_file(kind, made_by_us):
+    tree = ast.parse(FILE.read_text(encoding="utf-8"))
+    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+
+    assert public_members(kind) - made_by_us - used == set(), f"use them in {FILE.name}"
 
 
 @pytest.mark.skipif(

@@ -33,6 +33,9 @@ from pytest_synaptum import (
     thinks,
     trajectory,
 )
+from pytest_synaptum.golden.fixture import Golden
+from pytest_synaptum.recorded import RecordedHttp, RecordedProvider
+from pytest_synaptum.report.parts import ReportDoor
 from synaptum import (
     ALLOW,
     ENGLISH,
@@ -420,6 +423,43 @@ async def double() -> None:
     session = Session("r1", model.gateway(), MemoryCheckpointer(), clock=Noon())
     steps = [step async for step in agent().run("Go", session=session)]
     assert trajectory(steps).tools.names == ["transfer"]
+
+
+# Tests with the recorded fixtures, whose types are for annotations alone
+
+
+async def recorded(
+    recorded_provider: RecordedProvider, synaptum_golden: Golden, synaptum_report: ReportDoor
+) -> None:
+    asked = Request(recorded_provider.model_name, [Message.user("Why?")])
+    answer: Response = await recorded_provider.complete(asked)
+    events = [event async for event in recorded_provider.stream(asked)]
+    body: bytes = recorded_provider.wire_body(asked, stream=False)
+    gateway: Gateway = recorded_provider.gateway([count_lines], policy)
+    session = Session("r1", gateway, sleep=recorded_provider.sleep)
+    one = Agent("a", model=recorded_provider.model)
+    steps: list[Step] = [step async for step in one.run("Why?", session=session)]
+    waits: list[float] = recorded_provider.waits
+    http: HttpModel = recorded_provider.fresh().http_model
+    assert waits == [] and body and steps and http.name
+    assert [exchange.request.path for exchange in recorded_provider.exchanges] != []
+    state: RunState = await MemoryCheckpointer().load("r1")
+    synaptum_golden.check(answer.text, masks=["id: <str>"])
+    synaptum_golden.wire(asked, provider=provider())
+    synaptum_golden.response(answer, name="answer")
+    synaptum_golden.events(events)
+    synaptum_golden.journal(state)
+    synaptum_golden.catalogue([count_lines])
+    synaptum_report.add(state)
+    LocalGateway(model=recorded_provider.complete, journalled=synaptum_report.journalled)
+
+
+def any_client(recorded_http: RecordedHttp) -> tuple[str, str]:
+    with recorded_http as http:
+        url: str = http.base_url
+        model: str = http.model
+    assert all(exchange.response is not None for exchange in recorded_http.exchanges)
+    return f"{url}/chat/completions", model
 
 
 # A journal after a crash, and the contracts of stores, gateways and providers of one's own
