@@ -53,12 +53,11 @@ def live_server(session: Session, base_url: str | None, model: str | None) -> Li
             " with --synaptum-server=local."
         )
         raise NoServerError(msg)
-    # Clients put a path behind it, which begins with a slash.
-    base_url = base_url.rstrip("/")
     if base_url not in session.reachable:
         _check(base_url)
         session.reachable.add(base_url)
-    return LiveServer(base_url, model, options.api_key)
+    # Clients put a path behind it, which begins with a slash.
+    return LiveServer(base_url.rstrip("/"), model, options.api_key)
 
 
 def hint_for(status: int, path: str, key_variable: str) -> str | None:
