@@ -9,7 +9,7 @@ from pytest_synaptum.marker import MARKER_HELP
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
-PLUGIN = (ROOT / "pytest_synaptum" / "plugin.py").read_text(encoding="utf-8")
+DOORS = (ROOT / "pytest_synaptum" / "fixtures.py").read_text(encoding="utf-8")
 
 
 def section(heading: str) -> str:
@@ -23,7 +23,7 @@ def first_cells(text: str) -> list[str]:
 def fixtures_of_the_plugin() -> set[str]:
     return {
         node.name
-        for node in ast.parse(PLUGIN).body
+        for node in ast.parse(DOORS).body
         if isinstance(node, ast.FunctionDef)
         and any(ast.unparse(one) == "pytest.fixture" for one in node.decorator_list)
     }

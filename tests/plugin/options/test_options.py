@@ -373,7 +373,7 @@ def test_loading_the_plugin_loads_nothing_heavy() -> None:
     script = (
         "import sys, pytest\n"
         "before = set(sys.modules)\n"
-        "import pytest_synaptum.plugin\n"
+        "import pytest_synaptum.plugin, pytest_synaptum.fixtures\n"
         "print(*sorted(set(sys.modules) - before))\n"
     )
     output = subprocess.run(

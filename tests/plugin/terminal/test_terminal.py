@@ -238,7 +238,7 @@ def test_the_help_has_a_group_of_ours_that_fits_the_line(pytester):
 def test_each_fixture_is_explained_in_sentences(pytester):
     text = pytester.runpytest("--fixtures", "-v").stdout.str()
 
-    ours = text[text.index("fixtures defined from pytest_synaptum.plugin") :]
+    ours = text[text.index("fixtures defined from pytest_synaptum.fixtures") :]
     for name in (
         "synaptum_golden",
         "synaptum_report",
