@@ -23,7 +23,7 @@ from pytest_synaptum.cassette.recorder import Recorder, Slot
 from pytest_synaptum.cassette.writing import about_exchange, dump_cassette
 from pytest_synaptum.errors import PluginError
 from pytest_synaptum.exchange import Exchange
-from pytest_synaptum.golden.paths import PathSyntaxError
+from pytest_synaptum.golden.paths import PathSyntaxError, parse_path
 from pytest_synaptum.judging import judge
 from pytest_synaptum.keeping import keep
 from pytest_synaptum.live import LiveServer, live_server
@@ -67,6 +67,7 @@ class Recording:
         self._model = model
         self.path = _cassette_path(item, self.marker, path)
         self.where = shown(self.path, item.config)
+        self._masks = self._all_masks()
         self._live: LiveServer | None = None
         self.redactor = redactor_of_test(item)
         self.recorder: Recorder | None = None
@@ -190,14 +191,18 @@ class Recording:
             )
         pytest.fail(msg, pytrace=False)
 
-    def _play(self, cassette: Cassette) -> Player:
-        volatile = self.item.config.hook.pytest_synaptum_volatile(config=self.item.config)
-        masks = (*self.marker.ignore, *self._options.ignore, *named_by(volatile))
+    def _all_masks(self) -> tuple[str, ...]:
+        volatile = named_by(self.item.config.hook.pytest_synaptum_volatile(config=self.item.config))
         try:
-            matcher = Matcher(self.marker.match, masks)
+            for mask in volatile:
+                parse_path(mask)
         except PathSyntaxError as error:
-            # The marker and the ini file were read before: it is the hook's.
+            # The marker and the ini file were read before.
             pytest.fail(f"In the hook pytest_synaptum_volatile: {error}", pytrace=False)
+        return (*self.marker.ignore, *self._options.ignore, *volatile)
+
+    def _play(self, cassette: Cassette) -> Player:
+        matcher = Matcher(self.marker.match, self._masks)
         command = self.command("--synaptum-rerecord")
         return Player(cassette, matcher, self.redactor, test=self.item.nodeid, command=command)
 

@@ -95,7 +95,8 @@ class Redactor:
 
     def refresh(self) -> None:
         """Read the key variables again; a test may have set one."""
-        self._known.update(environment_secrets(self._environ, *self._variables))
+        # A new one, here and below, since another thread may be reading the old.
+        self._known = {**self._known, **dict(environment_secrets(self._environ, *self._variables))}
         self._rebuild()
 
     def known(self) -> Iterator[str]:
@@ -123,7 +124,6 @@ class Redactor:
     def _take(self, secrets: Iterable[str]) -> None:
         fresh = [secret for secret in secrets if secret not in self._known]
         if fresh:
-            # A new one, since another thread may be reading the old.
             self._known = self._known | dict.fromkeys(fresh, KEY)
             self._rebuild()
 

@@ -91,8 +91,10 @@ def _field(names: bytes) -> bytes:
     )
 
 
+#: How the names end, with the quote or its escape: "max_tokens" is in every other body.
+_TOKEN_NEEDLES: Final = 'key" key\\ token" token\\ secret" secret\\ authorization'
 _TOKEN_FIELD: Final = _shape(
-    "a field named like a token", "key token secret authorization", _field(_TOKEN_NAMES), KEY
+    "a field named like a token", _TOKEN_NEEDLES, _field(_TOKEN_NAMES), KEY
 )
 _SHAPES: Final = (
     # Sources: the providers' own documentation of how their keys begin.
@@ -124,7 +126,7 @@ _SHAPES: Final = (
     ),
     _shape(
         "a field named like a key",
-        "key token secret password authorization",
+        f"{_TOKEN_NEEDLES} password",
         _field(_TOKEN_NAMES + b"|password"),
         KEY,
     ),

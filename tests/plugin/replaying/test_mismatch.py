@@ -281,11 +281,15 @@ def test_what_is_no_path_is_told_with_where_it_stands(suite: RecordedSuite, by: 
         hook = "def pytest_synaptum_volatile(config):\n    return ['messages[x]']\n"
         suite.pytester.makeconftest(hook)
 
-    result = suite.run()
+    replayed = suite.run()
+    with LoopbackServer() as server:
+        recorded = suite.record(server, flag="--synaptum-rerecord")
 
-    assert result.ret == (1 if by == "hook" else pytest.ExitCode.USAGE_ERROR)
     told = f"{where}: The path 'messages[x]' is not readable; write it as choices.*.id, a[0].b"
-    assert told in result.stdout.str() + result.stderr.str()
+    for result in (replayed, recorded):
+        assert result.ret == (1 if by == "hook" else pytest.ExitCode.USAGE_ERROR)
+        assert told in result.stdout.str() + result.stderr.str()
+    assert server.requests == []
 
 
 def test_a_mask_that_matches_nothing_is_an_error_while_recording_and_on_replay(
