@@ -409,3 +409,74 @@ def test_evidence_that_cannot_be_written_is_one_sentence(corpus):
     result.stdout.fnmatch_lines(
         ["The evidence corpus/openai_chat/a-server/hello/exchange.yaml cannot be written (*"]
     )
+
+
+def test_what_a_mask_does_not_find_in_an_adapters_answer_is_a_difference_of_the_golden(pytester):
+    case = "openai_chat/llama.cpp/tool-call"
+    root = pytester.mkdir("corpus")
+    shutil.copy(DERIVED.parents[1] / "flags.yaml", root / "flags.yaml")
+    shutil.copytree(DERIVED.parents[1] / case, root / case)
+    pytester.makepyfile(
+        half="""
+        from synaptum.providers.openai_compatible import OpenAICompatible
+
+        class NoCalls(OpenAICompatible):
+            name = "no-calls"
+            def from_wire(self, body):
+                for choice in body["choices"]:
+                    choice["message"].pop("tool_calls", None)
+                return super().from_wire(body)
+            def stream_from_wire(self, chunks):
+                def without_calls():
+                    for chunk in chunks:
+                        for choice in chunk.get("choices", ()):
+                            choice["delta"].pop("tool_calls", None)
+                        yield chunk
+                return super().stream_from_wire(without_calls())
+        """
+    )
+    pytester.syspathinsert()
+
+    result = pytester.runpytest("corpus", "--synaptum-provider", "half:NoCalls")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "rule `golden`: it differs:",
+            "  exchanges?0?.response.message.content*",
+            '    expected  *"id": "<str>", "name": "get_weather"*',
+            "    actual *",
+            "what the server said to ask 1 (corpus/*",
+            '*"tool_calls":*',
+            "flag `tool-call`: *",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*matches nothing*")
+
+
+def test_a_value_that_changed_its_type_under_a_mask_is_a_difference_of_the_golden(unrecorded):
+    pytester, folder = unrecorded
+    answers = [Answer(body=chat_body("Hi.")), Answer(chunks=chat_stream(["Hi."]))]
+    with LoopbackServer(answers) as server:
+        url = server.base_url
+        args = ["--synaptum-record", "--synaptum-update", "--synaptum-base-url", url]
+        pytester.runpytest("corpus", *args).assert_outcomes(passed=1)
+    golden = folder / "golden.yaml"
+    text = golden.read_text("utf-8")
+    assert "created: <int>" in text
+    masks = ["exchanges.*.response.provider_metadata.created: <str>"]
+    edit(folder / "case.yaml", masks=masks)
+
+    result = pytester.runpytest("corpus")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["rule `golden`: it differs:", "  *provider_metadata.created*"])
+
+
+def test_a_mask_that_the_golden_knows_nothing_of_is_told_as_a_mistake_of_the_case(corpus):
+    edit(folder_of(corpus) / "case.yaml", masks=["exchanges.*.response.nothing: <str>"])
+
+    result = corpus.runpytest("corpus")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["The mask 'exchanges.*nothing: <str>' matches nothing; correct*"])

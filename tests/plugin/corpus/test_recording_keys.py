@@ -67,7 +67,9 @@ def test_a_passing_error_inside_a_good_status_is_no_evidence(tmp_path: Path) -> 
 
     with (
         LoopbackServer([Answer(body=b'{"error":{"code":429}}')]) as server,
-        pytest.raises(PluginError, match=r"with status 200 and an error inside \(429\), which says"),
+        pytest.raises(
+            PluginError, match=r"with status 200 and an error inside \(429\), which says"
+        ),
     ):
         record_case(case, server.base_url, api_key=KEY)
 
