@@ -29,6 +29,8 @@ from synaptum.clock import SystemClock, isoformat
 __all__ = ["PagePlugin", "attach_part", "learn"]
 
 _ATTRIBUTE: Final = "synaptum_part"
+#: A page says within so many bytes that it is one.
+_HEAD_BYTES: Final = 4_096
 _COUNTED: Final = ("exchanges", "scripted", "runs", "goldens", "resumes")
 
 
@@ -42,6 +44,12 @@ class PagePlugin:
         self.path = config.invocation_params.dir / Path(name).expanduser()
         if self.path.is_dir():
             msg = f"--synaptum-report needs the name of a file, and {name!r} is a folder."
+            raise pytest.UsageError(msg)
+        if self.path.suffix.lower() not in {".html", ".htm"}:
+            msg = f"--synaptum-report needs the name of a page, such as run.html, not {name!r}."
+            raise pytest.UsageError(msg)
+        if not _may_be_replaced(self.path):
+            msg = f"--synaptum-report={name}: that file is no page of ours; name another one."
             raise pytest.UsageError(msg)
         self._config = config
         self._tests: dict[str, tuple[dict[str, Any], str]] = {}
@@ -99,6 +107,16 @@ class PagePlugin:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say where the page is."""
         terminalreporter.write_line(self._line, red=self._failed)
+
+
+def _may_be_replaced(path: Path) -> bool:
+    """Whether there is nothing, nothing inside, or a page of an earlier run."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError:
+        return True  # writing it will tell
+    return not head or b"synaptum report</title>" in head
 
 
 def learn(item: pytest.Item) -> None:

@@ -9,9 +9,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pytest_synaptum.resume import findings
 from pytest_synaptum.resume.boundaries import Boundary, Cell, cells, sampled, stoppable
@@ -31,6 +31,11 @@ from synaptum import canonical
 from synaptum.errors import ConfigurationError
 
 __all__ = ["check_any"]
+
+
+NOTHING_YET: Final = (
+    "nothing was on record when the run was stopped, and resume() did not begin it anew"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,13 @@ class _Stopper:
             probe, finding = await self._ended(cell, place)
         if finding is not None:
             return finding
+        finding = await self._resumed(where, place, probe)
+        if finding is not None and probe.gate.writes == 0:
+            return replace(finding, cause=NOTHING_YET)
+        return finding
+
+    async def _resumed(self, where: str, place: Path, probe: Probe) -> Finding | None:
+        """Resume the run that `probe` was stopped in, and compare."""
         resumed = Probe(Gate())
         try:
             agent = self._make(place)

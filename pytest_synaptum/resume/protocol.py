@@ -18,13 +18,17 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from pytest_synaptum.resume.stops import Gate, die
 from synaptum import canonical
 from synaptum.errors import EncodingError
 
 __all__ = ["AnyAgent", "Probe", "as_json", "is_any_agent"]
+
+
+#: What tells an `AnyAgent`.
+_METHODS: Final = ("start", "resume", "journal")
 
 
 class AnyAgent(Protocol):
@@ -35,7 +39,11 @@ class AnyAgent(Protocol):
         ...
 
     async def resume(self, probe: Probe) -> Any:
-        """Go on with the run that is on record, if any, to its end; the final output."""
+        """Go on with the run that is on record to its end; the final output.
+
+        Where the process died before the first write nothing is on record, and the run is to
+        begin anew: an adapter that needs the task for it keeps it itself.
+        """
         ...
 
     async def journal(self) -> Sequence[Any]:
@@ -106,9 +114,19 @@ class Probe:
 
 
 def is_any_agent(given: Any) -> bool:
-    """Whether it makes an `AnyAgent`: a class, or a function that needs one thing, a folder."""
+    """Whether it makes an `AnyAgent`: a class, or a function that needs one thing, a folder.
+
+    Raises:
+        TypeError: it is itself one, where what makes it is needed.
+    """
     if isinstance(given, type):
-        return all(hasattr(given, name) for name in ("start", "resume", "journal"))
+        return any(hasattr(given, name) for name in _METHODS)
+    if all(hasattr(given, name) for name in _METHODS):
+        msg = (
+            f"agent={given!r} is one run, and each stop needs its own: give its class, or a"
+            " function that makes it from a folder."
+        )
+        raise TypeError(msg)
     if not callable(given) or hasattr(given, "run"):
         return False
     try:

@@ -66,6 +66,13 @@ class Session:
         if not isinstance(given, str) or not given:
             msg = f"Session(run_id={run_id!r}): a run needs a name, a text that is not empty."
             raise ConfigurationError(msg)
+        if not (hasattr(gateway, "invoke_model") or hasattr(gateway, "stream_model")):
+            msg = (
+                f"Session(gateway=...): a {type(gateway).__name__} is no gateway, it has no"
+                " invoke_model. A model is put behind one by LocalGateway(model=..., tools=[...])"
+                " or, where it has that, by its own gateway(tools=[...])."
+            )
+            raise ConfigurationError(msg)
         self.run_id = run_id
         self.gateway = gateway
         self.checkpointer: Checkpointer = (

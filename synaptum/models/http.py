@@ -127,7 +127,19 @@ class HttpModel:
         return self._dialect.configuration
 
     def wire_body(self, request: Request, *, stream: bool) -> bytes:
-        """The body that would travel for a request. Raises `UnsupportedRequestError`."""
+        """The body that would travel for a request.
+
+        Raises:
+            UnsupportedRequestError: the dialect has no shape for it.
+            TypeError: it is no `Request`.
+        """
+        given: object = request
+        if not isinstance(given, Request):
+            msg = (
+                f"A model is asked a Request, not {type(given).__name__}:"
+                " Request('model', [Message.user('…')])."
+            )
+            raise TypeError(msg)
         prefix = f"{self.name}:"
         if request.model.startswith(prefix):  # it names the provider and never travels
             request = replace(request, model=request.model.removeprefix(prefix))

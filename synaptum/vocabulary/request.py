@@ -225,7 +225,7 @@ class Request:
             as they are and may not replace a field that has one.
 
     Raises:
-        ValueError: `stop` is a set, which has no order of its own.
+        ValueError: `messages` holds what is no message, or `stop` is a set, which has no order.
     """
 
     model: str
@@ -241,8 +241,8 @@ class Request:
     provider_options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.messages, tuple | History):
-            object.__setattr__(self, "messages", tuple(self.messages))
+        if not isinstance(self.messages, History):
+            object.__setattr__(self, "messages", _messages(self.messages))
         if not isinstance(self.tools, tuple):
             object.__setattr__(self, "tools", tuple(self.tools))
         if isinstance(self.stop, Set):
@@ -252,3 +252,13 @@ class Request:
             object.__setattr__(self, "stop", (self.stop,))
         elif not isinstance(self.stop, tuple):
             object.__setattr__(self, "stop", tuple(self.stop))
+
+
+def _messages(given: Any) -> tuple[Message, ...]:
+    found = (given,) if isinstance(given, str | Message) else tuple(given)
+    for one in found:
+        if not isinstance(one, Message) or one is given:
+            what = type(one).__name__ if one is given else f"of {type(one).__name__}"
+            msg = f"Request.messages is a list of messages, not {what}: [Message.user('…')]."
+            raise ValueError(msg)
+    return found

@@ -452,6 +452,30 @@ def test_a_page_that_cannot_be_written_fails_the_run_in_a_sentence(suite):
     result.stdout.fnmatch_lines(["synaptum: the page * cannot be written (*); *"])
 
 
+def test_a_file_that_is_no_page_of_ours_is_not_written_over(suite):
+    """The name was forgotten, and pytest takes the next argument for it."""
+    suite.write("def test_passes(): pass")
+    test = suite.pytester.path / "test_it.py"
+    test.write_text("def test_passes(): pass", encoding="utf-8")
+    other = suite.pytester.path / "thesis.html"
+    other.write_text("<title>thesis</title>", encoding="utf-8")
+
+    for name, told in (("test_it.py", "such as run.html"), ("thesis.html", "no page of ours")):
+        result = suite.pytester.runpytest("--synaptum-report", name)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines([f"*{told}*"])
+
+    assert test.read_text(encoding="utf-8") == "def test_passes(): pass"
+    assert other.read_text(encoding="utf-8") == "<title>thesis</title>"
+
+
+def test_a_page_of_an_earlier_run_is_written_over(suite):
+    suite.write("def test_passes(): pass")
+
+    for _ in range(2):
+        assert suite.pytester.runpytest("--synaptum-report=run.html").ret == 0
+
+
 def test_a_folder_is_no_name_for_a_page(suite):
     suite.write("def test_passes(): pass")
     suite.pytester.mkdir("pages")

@@ -287,3 +287,36 @@ class AsksAnObject(Notes):
 def test_what_is_no_json_is_told_with_who_gave_it(agent, whose):
     with pytest.raises(EncodingError, match=f"{whose} gave the check what is no JSON: The value"):
         checked(agent)
+
+
+class Forgetful(Notes):
+    """Does nothing where nothing is on record, instead of beginning."""
+
+    async def start(self, task, probe):
+        return await super().resume(probe)
+
+    async def resume(self, probe):
+        return await super().resume(probe) if await self.journal() else "done"
+
+
+def test_a_run_that_is_not_begun_anew_where_nothing_is_on_record_says_that_as_its_cause():
+    report = checked(Forgetful, {Stop.BEFORE})
+
+    assert [one.cell.boundary.number for one in report.findings] == [0]
+    assert "nothing was on record when the run was stopped" in report.findings[0].cause
+
+
+def test_one_run_in_place_of_what_makes_runs_is_refused(tmp_path):
+    with pytest.raises(TypeError, match="give its class"):
+        checked(Notes(tmp_path))
+
+
+def test_a_class_that_lacks_something_is_told_what():
+    class Half:
+        def __init__(self, folder):
+            pass
+
+        async def start(self, task, probe): ...
+
+    with pytest.raises(TypeError, match=r"which has no resume\(\)"):
+        checked(Half)

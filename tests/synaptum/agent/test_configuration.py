@@ -263,6 +263,11 @@ def test_a_run_is_named_by_a_text(run_id):
         Session(run_id, LocalGateway())
 
 
+def test_a_model_is_no_gateway():
+    with pytest.raises(ConfigurationError, match=r"a ScriptedModel is no gateway.*gateway\(tools="):
+        Session("r1", ScriptedModel("Hello."))
+
+
 def test_a_tool_alone_is_no_list_of_tools():
     with pytest.raises(ConfigurationError, match="is no list of tools"):
         Agent("a", model=MODEL, tools=leer)

@@ -326,3 +326,8 @@ async def test_a_status_is_told_even_where_its_body_cannot_be_read(
     assert caught.value.retryable is (answer.status == 429)
     assert caught.value.retry_after == 7
     assert told in str(caught.value)
+
+
+async def test_a_text_is_no_request() -> None:
+    with pytest.raises(TypeError, match=r"A model is asked a Request, not str: Request\('model'"):
+        await HttpModel("http://127.0.0.1:9/v1").complete("Hi")  # type: ignore[arg-type]

@@ -233,3 +233,17 @@ def test_a_long_conversation_shares_its_messages():
 def test_a_word_is_no_risk_and_no_decision(make, told):
     with pytest.raises(ValueError, match=told):
         make()
+
+
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        ("Hi", "not str"),
+        (["Hi"], "not of str"),
+        (Message.user("Hi"), "not Message"),
+        ([{"role": "user", "content": "Hi"}], "not of dict"),
+    ],
+)
+def test_a_request_holds_messages_and_nothing_else(messages, told):
+    with pytest.raises(ValueError, match=rf"{told}: \[Message\.user"):
+        Request("m", messages)
