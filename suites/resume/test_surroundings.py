@@ -13,10 +13,10 @@ def module(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("agent", "where", "cause"),
     [
-        ("of_an_hour", "TZ=", "the time zone"),
+        ("of_an_offset", "TZ=", "the time zone"),
         ("of_an_encoding", "LC_ALL=C", "the locale"),
         ("of_a_folder", "another working folder", "the working folder"),
-        ("of_a_day", "a clock that is ahead", "the clock"),
+        ("of_a_year", "a clock that is ahead", "the clock"),
     ],
 )
 def test_what_follows_the_surroundings_is_red(module, agent, where, cause):

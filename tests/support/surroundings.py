@@ -37,13 +37,13 @@ def gateway(model):
 def of_a_set():
     return Agent("a", model=MODEL, tools=[read], instructions=", ".join({"alpha", "beta", "gamma"}))
 
-def of_an_hour():
+def of_an_offset():
     return Agent("a", model=MODEL, tools=[read],
-                 instructions=lambda: f"It is {datetime.datetime.now():%H} o'clock.")
+                 instructions=lambda: f"The clocks are at {datetime.datetime.now().astimezone():%z}.")
 
-def of_a_day():
+def of_a_year():
     return Agent("a", model=MODEL, tools=[read],
-                 instructions=lambda: f"It is {datetime.datetime.now(datetime.UTC):%Y-%m-%d}.")
+                 instructions=lambda: f"It is {datetime.datetime.now(datetime.UTC):%Y}.")
 
 def of_an_encoding():
     return Agent("a", model=MODEL, tools=[read],
