@@ -12,6 +12,7 @@ from pytest_synaptum.cassette.format import load_cassette
 from pytest_synaptum.cassette.writing import write_atomically
 from pytest_synaptum.corpus.case import Ask, Case
 from pytest_synaptum.corpus.flags import Flags
+from pytest_synaptum.corpus.giving import AdapterFault, CheckedProvider
 from pytest_synaptum.corpus.laws import LAWS, Situation, same_answer
 from pytest_synaptum.corpus.masking import mask_what_fits
 from pytest_synaptum.corpus.reading import Reading, conclude, read_exchange
@@ -97,6 +98,7 @@ def check_case(case: Case, flags: Flags, spec: str, dialect: Dialect, *, update:
         MaskError: a mask of the case fits neither the golden nor what the reference adapter says.
     """
     exchanges = load_exchanges(case)
+    dialect = Dialect(CheckedProvider(dialect.provider))
     reference = dialect.name == "openai-compatible"
     broken: list[Broken] = []
     readings: list[Reading] = []
@@ -144,7 +146,8 @@ def check_case(case: Case, flags: Flags, spec: str, dialect: Dialect, *, update:
 
 
 def _raised(rule: str, error: Exception, ask: int) -> Broken:
-    return Broken(rule=rule, sentence=f"{type(error).__name__}: {error}", ask=ask)
+    told = str(error) if isinstance(error, AdapterFault) else f"{type(error).__name__}: {error}"
+    return Broken(rule=rule, sentence=told, ask=ask)
 
 
 def _wire(dialect: Dialect, ask: Ask) -> Any:

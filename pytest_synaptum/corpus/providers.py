@@ -19,6 +19,8 @@ __all__ = ["REFERENCE", "check_adapters", "is_reference", "load_adapter"]
 
 #: The adapter whose conclusions the goldens hold.
 REFERENCE: Final = OpenAICompatible.name
+#: Most names that a message lists of a module.
+_SHOWN_NAMES: Final = 8
 _FUNCTIONS: Final = ("to_wire", "from_wire", "stream_from_wire")
 
 
@@ -60,20 +62,16 @@ def _found(spec: str) -> Any:
         try:
             return provider_for(spec)
         except ConfigurationError as error:
-            raise PluginError(str(error)) from None
+            msg = f"{error}{_dotted(spec)}"
+            raise PluginError(msg) from None
     module, _, name = spec.partition(":")
-    try:
-        found: Any = importlib.import_module(module)
-    except Exception as error:  # it is somebody else's, and may raise anything
-        told = error if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
-        msg = (
-            f"--synaptum-provider {spec}: {module!r} cannot be imported ({told}); correct the name,"
-            " or install what is missing."
-        )
-        raise PluginError(msg) from error
+    found = _imported(module, spec)
     for part in name.split("."):
         if not hasattr(found, part):
-            msg = f"--synaptum-provider {spec}: {module!r} has no {name!r}; correct the name."
+            msg = (
+                f"--synaptum-provider {spec}: {module} has no {name}{_offers(found)}; correct the"
+                " name."
+            )
             raise PluginError(msg)
         found = getattr(found, part)
     if isinstance(found, type) or (callable(found) and not hasattr(found, "to_wire")):
@@ -81,11 +79,57 @@ def _found(spec: str) -> Any:
             found = found()
         except Exception as error:  # it is somebody else's, and may raise anything
             msg = (
-                f"--synaptum-provider {spec} cannot be made ({type(error).__name__}: {error}); name"
-                " something that needs no arguments, such as a function that makes it."
+                f"--synaptum-provider {spec} cannot be made ({_cause(error)}); name something that"
+                " needs no arguments, such as a function that makes it."
             )
             raise PluginError(msg) from error
     return found
+
+
+def _imported(module: str, spec: str) -> Any:
+    if module.endswith(".py") or not all(part.isidentifier() for part in module.split(".")):
+        msg = (
+            f"--synaptum-provider {spec}: {module!r} is no name of a module; write"
+            " `module:object`, such as mypackage.adapter:MyAdapter."
+        )
+        raise PluginError(msg)
+    try:
+        return importlib.import_module(module)
+    except (Exception, SystemExit) as error:  # it is somebody else's, and may raise anything
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing is None:
+            does = "correct the module"
+        elif missing == module or module.startswith(f"{missing}."):
+            does = "correct the name, install it, or put its folder on pytest's pythonpath"
+        else:
+            does = f"install {missing}, or put its folder on pytest's pythonpath"
+        told = str(error) if missing is not None else _cause(error)
+        msg = f"--synaptum-provider {spec}: {module!r} cannot be imported ({told}); {does}."
+        raise PluginError(msg) from error
+
+
+def _cause(error: BaseException) -> str:
+    """An error in one line, whatever it says."""
+    first = next(iter(str(error).splitlines()), "")
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+
+
+def _offers(found: Any) -> str:
+    """What a module (or a class) defines itself that could be meant."""
+    home = getattr(found, "__name__", None)
+    names = [
+        name
+        for name, value in vars(found).items()
+        if not name.startswith("_")
+        and (getattr(value, "__module__", None) == home or hasattr(value, "to_wire"))
+    ]
+    return f" (it has: {', '.join(names[:_SHOWN_NAMES])})" if names else ""
+
+
+def _dotted(spec: str) -> str:
+    """A hint for `module.Object`, which was meant to be `module:Object`."""
+    module, dot, name = spec.rpartition(".")
+    return f" Write a module and what is in it with a colon: {module}:{name}." if dot else ""
 
 
 def _checked(found: Any, spec: str) -> Provider:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -129,9 +130,22 @@ def test_several_adapters_give_several_items(corpus):
     ("spec", "words"),
     [
         ("nobody", "No provider is installed for the prefix 'nobody'"),
-        ("no_such_module:X", "'no_such_module' cannot be imported (No module named *); correct"),
+        (
+            "no_such_module:X",
+            "'no_such_module' cannot be imported (No module named *); correct the name, install it,"
+            " or put its folder on pytest's pythonpath.",
+        ),
+        ("needs_more:X", "(No module named 'no_such_thing'); install no_such_thing, or *"),
         ("broken:X", "'broken' cannot be imported (ZeroDivisionError: division by zero); correct"),
-        ("json:Nothing", "'json' has no 'Nothing'; correct the name."),
+        ("misspelt:X", "'misspelt' cannot be imported (SyntaxError: *misspelt.py, line 1*); corr"),
+        ("keyless:X", "'keyless' cannot be imported (KeyError: 'NO_SUCH_KEY'); correct the module"),
+        ("leaving:X", "'leaving' cannot be imported (SystemExit: 3); correct the module."),
+        ("wordy:X", "'wordy' cannot be imported (ValueError: one line); correct the module."),
+        ("half.py:X", "'half.py' is no name of a module; write `module:object`, such as"),
+        (":X", "'' is no name of a module; write `module:object`, such as mypackage.adapter:My"),
+        ("half:Nope", "half has no Nope (it has: Half); correct the name."),
+        ("half.Half", "Write a module and what is in it with a colon: half:Half."),
+        ("half:Half", "it lacks stream_from_wire"),
         ("json:JSONDecoder", "it lacks to_wire, from_wire, stream_from_wire"),
         ("fractions:Fraction.from_float", "cannot be made (TypeError: "),
     ],
@@ -141,7 +155,23 @@ def test_what_is_no_adapter_is_one_usage_error_before_anything_is_collected(
     corpus, monkeypatch, spec, words, by
 ):
     shutil.copytree(folder_of(corpus), folder_of(corpus).with_name("another"))
-    corpus.makepyfile(broken="1 / 0")
+    corpus.makepyfile(
+        broken="1 / 0",
+        needs_more="import no_such_thing",
+        misspelt="class (",
+        keyless="import os\nos.environ['NO_SUCH_KEY']",
+        leaving="raise SystemExit(3)",
+        wordy="raise ValueError('one line\\nand another')",
+        half="""
+        import json
+        class Half:
+            name = "half"
+            def to_wire(self, request): ...
+            def from_wire(self, body): ...
+        """,
+    )
+    for name in ("broken", "needs_more", "misspelt", "keyless", "leaving", "wordy", "half"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.syspath_prepend(corpus.path)
     if by == "ini":
         corpus.makeini(f"[pytest]\nsynaptum_provider = {spec}\n")
@@ -480,3 +510,68 @@ def test_a_mask_that_the_golden_knows_nothing_of_is_told_as_a_mistake_of_the_cas
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["The mask 'exchanges.*nothing: <str>' matches nothing; correct*"])
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "told"),
+    [
+        (
+            "content-null-beside-call",
+            "from_wire = lambda self, body: dict(body)",
+            "(ask 1): from_wire gave a dict, not a Response.",
+        ),
+        (
+            "content-null-beside-call",
+            "from_wire = lambda self, body: None",
+            "(ask 1): from_wire gave None, not a Response.",
+        ),
+        (
+            NAME,
+            "stream_from_wire = lambda self, chunks: iter(chunks)",
+            "(ask 1): stream_from_wire gave a dict, not a StreamEvent.",
+        ),
+        (
+            NAME,
+            "stream_from_wire = lambda self, chunks: 7",
+            "(ask 1): stream_from_wire gave an int, not an iterable of events.",
+        ),
+        (
+            "request-call-turn",
+            "to_wire = lambda self, request: [request]",
+            "(ask 1): to_wire gave a list, not a dict.",
+        ),
+        (
+            "error-429-retry-after",
+            "error_from_wire = lambda self, *args: {}",
+            "(ask 1): error_from_wire gave a dict, not an error of synaptum's.",
+        ),
+    ],
+)
+def test_what_an_adapter_gives_of_another_type_is_named_under_its_rule(corpus, name, changes, told):
+    folder = folder_of(corpus).with_name(name)
+    if not folder.exists():
+        shutil.copytree(DERIVED / name, folder)
+    corpus.makepyfile(
+        giving=f"""
+        from synaptum.providers.openai_compatible import OpenAICompatible
+
+        class Giving:
+            name = "giving"
+            inner = OpenAICompatible()
+            def to_wire(self, request):
+                return self.inner.to_wire(request)
+            def from_wire(self, body):
+                return self.inner.from_wire(body)
+            def stream_from_wire(self, chunks):
+                return self.inner.stream_from_wire(chunks)
+            {changes}
+        """
+    )
+    corpus.syspathinsert()
+
+    result = corpus.runpytest(folder, "--synaptum-provider", "giving:Giving")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([f"rule `errors` {told}", "what the server said to ask 1 (*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+    assert len(result.outlines) < 60
