@@ -24,6 +24,7 @@ from pytest_synaptum.live import hint_for
 from pytest_synaptum.passing import passing_error
 from pytest_synaptum.pending import Write, pending_of, why_not_passed
 from pytest_synaptum.session import REPORTS, session_of
+from pytest_synaptum.sharing import TESTS, loss, sharers
 from synaptum.clock import SystemClock, isoformat
 from synaptum.errors import is_retryable_status
 
@@ -50,6 +51,11 @@ def keep(recording: Recording, recorder: Recorder) -> None:
         pending.refuse(recording.where, "it still holds a secret")
         raise pytest.fail.Exception(str(error), pytrace=False) from None
     text = dump_cassette(exchanges, _header(recording, recorder, exchanges))
+    lost = loss(recording, text)
+    if lost is not None:
+        pending.refuse(recording.where, lost)
+        msg = f"The cassette {recording.where} was not written: {lost}."
+        raise pytest.fail.Exception(msg, pytrace=False)
     before = read_before(recording.path)
 
     def done() -> None:
@@ -136,4 +142,7 @@ def _header(
     origins = {slot.origin for slot in slots if guard.is_loopback(slot.origin.rpartition(":")[0])}
     if origins:
         header["origins"] = " ".join(sorted(origins))
+    tests = sharers(recording.item, recording.path)
+    if tests:
+        header[TESTS] = clean(", ".join(tests))
     return header

@@ -134,10 +134,15 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
 
         refused = refusals_of(item)
         report = item.stash.get(REPORTS, {}).get("call")
-        if refused and report is not None and report.passed:
-            settle(item, "the test did not pass")
-            pytest.fail(refused[0], pytrace=False)
-        settle(item, reason)
+        is_refused = refused and report is not None and report.passed
+        try:
+            settle(item, "the test did not pass" if is_refused else reason)
+            if is_refused:
+                pytest.fail(refused[0], pytrace=False)
+        finally:
+            sharing = sys.modules.get("pytest_synaptum.sharing")
+            if sharing is not None:
+                sharing.release(item)
     return result
 
 
@@ -194,6 +199,11 @@ def _find_orphans(session: pytest.Session, ours: Session) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
     """Add a finished xdist worker's numbers to ours."""
+    if session_of(node.config).options.recording:
+        from pytest_synaptum.sharing import forget
+
+        run = node.workerinput["testrunuid"]
+        node.config.add_cleanup(lambda: forget(run))
     plain = getattr(node, "workeroutput", {}).get("synaptum")
     if plain is not None:
         session_of(node.config).tally.add(Tally.from_plain(plain))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -32,6 +32,7 @@ from pytest_synaptum.naming import CASSETTES, inside, shown
 from pytest_synaptum.redacting import named_by, redactor_of_test
 from pytest_synaptum.report.parts import Parts, parts_of
 from pytest_synaptum.session import DAMAGE, Session, session_of
+from pytest_synaptum.sharing import claim, sharers, tests_in, together
 from pytest_synaptum.terminal import LINES, say
 
 __all__ = ["Recording", "open_recording"]
@@ -44,6 +45,7 @@ class Recording:
         path: the cassette.
         where: the cassette, as messages name it: from the root of the project.
         redactor: knows the secrets of the test.
+        masks: paths in request bodies that do not count, of the mark and of everywhere else.
         recorder: keeps them, while recording; else None.
         player: answers from them, while replaying; else None.
         pace: how much of the recorded delays a replay waits.
@@ -67,7 +69,7 @@ class Recording:
         self._model = model
         self.path = _cassette_path(item, self.marker, path)
         self.where = shown(self.path, item.config)
-        self._masks = self._all_masks()
+        self.masks = self._all_masks()
         self._live: LiveServer | None = None
         self.redactor = redactor_of_test(item)
         self.recorder: Recorder | None = None
@@ -78,9 +80,10 @@ class Recording:
             self.player = self._play(self._load())
             item.stash[DAMAGE] = self.player.damage
 
-    def command(self, flag: str) -> str:
-        """What a user types to record this test."""
-        return f"pytest {flag} {shlex.quote(self.item.nodeid)}"
+    def command(self, flag: str, others: Sequence[str] = ()) -> str:
+        """What a user types to record this test, with all that are known to share its cassette."""
+        tests = [*others, *sharers(self.item, self.path)]
+        return shlex.join(["pytest", flag, *together(tests or [self.item.nodeid])])
 
     @property
     def model(self) -> str | None:
@@ -167,8 +170,9 @@ class Recording:
     def _is_to_be_recorded(self) -> bool:
         if self.path in self._session.written:
             return False
-        absent = not self.path.exists()
-        return self._options.rerecord or (self._options.record and absent)
+        if not self._options.recording or not claim(self.item, self.path):
+            return False
+        return self._options.rerecord or not self.path.exists()
 
     def _player(self) -> Player:
         assert self.player is not None
@@ -202,9 +206,18 @@ class Recording:
         return (*self.marker.ignore, *self._options.ignore, *volatile)
 
     def _play(self, cassette: Cassette) -> Player:
-        matcher = Matcher(self.marker.match, self._masks)
-        command = self.command("--synaptum-rerecord")
-        return Player(cassette, matcher, self.redactor, test=self.item.nodeid, command=command)
+        matcher = Matcher(self.marker.match, self.masks)
+        noted = tests_in(cassette.recorded)
+        running = sharers(self.item, self.path)
+        others = [name for name in noted if name not in running]
+        return Player(
+            cassette,
+            matcher,
+            self.redactor,
+            test=self.item.nodeid,
+            command=self.command("--synaptum-rerecord", others),
+            shared_by=[*others, *running],
+        )
 
     def _redacted(self, recorder: Recorder) -> tuple[Exchange, ...]:
         self.redactor.refresh()

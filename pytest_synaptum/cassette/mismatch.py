@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -44,6 +44,7 @@ def describe(
     test: str,
     where: str,
     command: str,
+    shared_by: Sequence[str] = (),
 ) -> str:
     """Say what was asked, what is nearest, where they differ, why, and the command to type."""
     lines = [
@@ -61,8 +62,18 @@ def describe(
         lines += [
             f"  likely:   {cause}" for cause in _causes(entry_value(entry), asked.body, found)
         ]
+    if len(shared_by) > 1:
+        lines += _shared(shared_by)
     lines.append(f"  to record it again: {command}")
     return "\n".join(lines)
+
+
+def _shared(tests: Sequence[str]) -> Iterable[str]:
+    more = len(tests) - _SHOWN
+    names = ", ".join(tests[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    yield f"  shared:   by {names}"
+    yield "            The first of them that runs records for all, so it has to ask for all; a"
+    yield "            test that asks for something of its own needs a cassette of its own."
 
 
 def _nearest(entry: Entry, found: list[tuple[str, Any, Any]], used: bool) -> Iterable[str]:

@@ -34,6 +34,7 @@ class Player:
         redactor: requests are matched in their redacted form, which is the recorded one.
         test: the test, as messages name it.
         command: what a user types to record it again.
+        shared_by: the tests that are known to share the cassette, in the order they run.
 
     Attributes:
         mismatches: messages of requests that found no answer, whether anybody saw them or not.
@@ -41,7 +42,14 @@ class Player:
     """
 
     def __init__(
-        self, cassette: Cassette, matcher: Matcher, redactor: Redactor, *, test: str, command: str
+        self,
+        cassette: Cassette,
+        matcher: Matcher,
+        redactor: Redactor,
+        *,
+        test: str,
+        command: str,
+        shared_by: Sequence[str] = (),
     ) -> None:
         self.cassette = cassette
         self.matcher = matcher
@@ -50,6 +58,7 @@ class Player:
         self._redactor = redactor
         self._test = test
         self._command = command
+        self._shared_by = shared_by
         self._lock = threading.Lock()
         self._queues: dict[Hashable, deque[Entry]] = {}
         for entry in cassette.entries:
@@ -108,6 +117,7 @@ class Player:
             test=self._test,
             where=self.cassette.where,
             command=self._command,
+            shared_by=self._shared_by,
         )
         self.mismatches.append(msg)
         return CassetteMismatchError(msg)
