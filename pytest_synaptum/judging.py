@@ -12,7 +12,7 @@ from pytest_synaptum.session import REPORTS, session_of
 if TYPE_CHECKING:
     from pytest_synaptum.recording import Recording
 
-__all__ = ["judge", "judge_masks"]
+__all__ = ["judge", "judge_empty", "judge_masks"]
 
 
 def judge(recording: Recording, player: Player) -> None:
@@ -32,8 +32,32 @@ def judge(recording: Recording, player: Player) -> None:
             pytest.fail(message, pytrace=False)
     if report is None or not (report.passed or hasattr(report, "wasxfail")):
         return
+    if not player.cassette.entries:
+        judge_empty(recording)
     judge_masks(recording, player.matcher.matched)
     _judge_unused(recording, player)
+
+
+def judge_empty(recording: Recording) -> None:
+    """Fail a test that passed without an exchange: nothing of a model was tested.
+
+    One that is expected to fail may fail before it asks.
+    """
+    call = recording.item.stash.get(REPORTS, {}).get("call")
+    if hasattr(call, "wasxfail"):
+        return
+    what = "recorded nothing" if recording.player is None else "replayed nothing"
+    state = (
+        f"so {recording.where} is not written"
+        if recording.player is None
+        else f"since {recording.where} holds no exchange; delete it"
+    )
+    msg = (
+        f"{recording.item.nodeid} {what}, {state}: did the test forget an await, or not use the"
+        " fixture? Where it rightly asks nothing, take model_double('unused', strict=False) in"
+        " its place."
+    )
+    pytest.fail(msg, pytrace=False)
 
 
 def judge_masks(recording: Recording, matched: set[str]) -> None:

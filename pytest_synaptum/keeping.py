@@ -19,7 +19,7 @@ from pytest_synaptum.cassette.recorder import Recorder, Slot
 from pytest_synaptum.cassette.writing import dump_cassette
 from pytest_synaptum.errors import PluginError
 from pytest_synaptum.exchange import Exchange
-from pytest_synaptum.judging import judge_masks
+from pytest_synaptum.judging import judge_empty, judge_masks
 from pytest_synaptum.live import hint_for
 from pytest_synaptum.passing import passing_error
 from pytest_synaptum.pending import Write, pending_of, why_not_passed
@@ -38,13 +38,20 @@ _LARGE: Final = 1_000_000
 
 
 def keep(recording: Recording, recorder: Recorder) -> None:
-    """Hand in the cassette, or say why it is not kept. Fails the test where it holds a secret."""
+    """Hand in the cassette, or say why it is not kept.
+
+    Fails the test where nothing was recorded, what was holds a secret, or other tests would lose.
+    """
     pending = pending_of(recording.item)
     reason = _reason_against(recording, recorder)
     if reason is not None:
         pending.refuse(recording.where, reason)
         return
     exchanges = recording.exchanges()
+    if not exchanges:
+        pending.refuse(recording.where, "the test asked nothing")
+        judge_empty(recording)
+        return
     try:
         recording.redactor.scan(exchanges, recording.where)
     except PluginError as error:
