@@ -54,8 +54,8 @@ def judge_empty(recording: Recording) -> None:
     )
     msg = (
         f"{recording.item.nodeid} {what}, {state}: did the test forget an await, or not use the"
-        " fixture? Where it rightly asks nothing, take model_double('unused', strict=False) in"
-        " its place."
+        " fixture? Where it rightly asks nothing, give it a model of its own in place of the"
+        " fixture, such as HttpModel('http://nowhere.invalid')."
     )
     pytest.fail(msg, pytrace=False)
 

@@ -17,7 +17,7 @@ def test_chat(recorded_provider):
 """
 NOTHING = (
     "test_chat.py::test_chat recorded nothing, so cassettes/test_chat/test_chat.yaml is not"
-    " written: did the test forget an await, or not use the fixture? *model_double(*"
+    " written: did the test forget an await, or not use the fixture? *HttpModel(*"
 )
 
 
@@ -69,7 +69,20 @@ def test_a_test_that_is_expected_to_fail_may_fail_before_it_asks(suite: Recorded
     suite.run().assert_outcomes(xfailed=1)
 
 
-def test_a_test_that_rightly_asks_nothing_uses_a_double(suite: RecordedSuite) -> None:
-    suite.write("def test_chat(model_double):\n    model_double('unused', strict=False)\n")
+def test_a_test_that_rightly_asks_nothing_has_a_model_of_its_own(suite: RecordedSuite) -> None:
+    suite.write(
+        """
+        import os
+        from synaptum import HttpModel
+
+        def test_chat():
+            model = HttpModel("http://nowhere.invalid")
+            if "ASK" in os.environ:
+                asyncio.run(model.complete(Request("small", (Message.user("Hi"),))))
+        """
+    )
 
     suite.run().assert_outcomes(passed=1)
+
+    suite.pytester._monkeypatch.setenv("ASK", "1")
+    suite.run().stdout.fnmatch_lines(["*test_chat opened a connection to nowhere.invalid*"])
