@@ -1,5 +1,6 @@
 """The workflows that the pages give to others: they parse, and what they run exists and works."""
 
+import os
 import re
 import shlex
 import shutil
@@ -37,9 +38,7 @@ def steps_of(workflow: dict[str, Any]) -> list[dict[str, Any]]:
 
 def commands_of(workflow: dict[str, Any]) -> list[list[str]]:
     scripts = [step["run"] for step in steps_of(workflow) if "run" in step]
-    return [
-        shlex.split(line.replace("|| true", "")) for text in scripts for line in text.splitlines()
-    ]
+    return [shlex.split(line) for text in scripts for line in text.splitlines()]
 
 
 def starting_with(*words: str) -> list[list[str]]:
@@ -127,3 +126,101 @@ def test_recording_again_is_refused_in_ci_without_the_flag_that_the_workflow_has
     (command,) = [c for c in starting_with("python", "-m", "pytest") if "--synaptum-rerecord" in c]
 
     assert "--synaptum-force" in command
+
+
+@pytest.mark.parametrize("block", WORKFLOWS, ids=lambda block: block.words[0])
+def test_no_step_hides_that_a_command_failed(block: Block) -> None:
+    for step in steps_of(read(block)):
+        assert "continue-on-error" not in step, step
+        assert not re.search(r"\|\|", step.get("run", "")), step
+
+
+RERECORD = read(next(block for block in WORKFLOWS if block.words[0].endswith("rerecord.yml")))
+(OPEN,) = [step for step in steps_of(RERECORD) if "gh pr create" in step.get("run", "")]
+
+
+def run_in(folder: Path, *command: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with a cassette, cloned from an origin; `gh` writes what it was told."""
+    for name in ("GIT_AUTHOR", "GIT_COMMITTER"):
+        monkeypatch.setenv(f"{name}_NAME", "somebody")
+        monkeypatch.setenv(f"{name}_EMAIL", "somebody@example.org")
+    monkeypatch.setenv("GITHUB_RUN_ID", "17")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "gh").write_text('#!/bin/sh\necho "gh $*" >> "$TOLD"\n', encoding="utf-8")
+    (tools / "gh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("TOLD", str(tmp_path / "told"))
+    folder = tmp_path / "project"
+    cassettes = folder / "tests" / "cassettes" / "test_agent"
+    cassettes.mkdir(parents=True)
+    for name in ("test_old", "test_gone"):
+        (cassettes / f"{name}.yaml").write_text("before\n", encoding="utf-8")
+    for command in (
+        ["git", "init", "--quiet", "--bare", str(tmp_path / "origin")],
+        ["git", "init", "--quiet"],
+        ["git", "add", "."],
+        ["git", "commit", "--quiet", "--message", "all"],
+        ["git", "remote", "add", "origin", str(tmp_path / "origin")],
+    ):
+        done = run_in(folder, *command)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_the_pull_request_has_changed_new_and_gone_cassettes_and_nothing_else(
+    checkout: Path,
+) -> None:
+    cassettes = checkout / "tests" / "cassettes" / "test_agent"
+    (cassettes / "test_old.yaml").write_text("after\n", encoding="utf-8")
+    (cassettes / "test_new.yaml").write_text("new\n", encoding="utf-8")
+    (cassettes / "test_gone.yaml").unlink()
+    (checkout / "report.html").write_text("no cassette\n", encoding="utf-8")
+
+    done = run_in(checkout, "bash", "-e", "-c", OPEN["run"])
+
+    assert done.returncode == 0, done.stderr
+    shown = run_in(checkout, "git", "show", "--name-status", "--format=", "origin/record-again-17")
+    assert [line.split("\t")[0] for line in shown.stdout.splitlines()] == ["D", "A", "M"]
+    assert (checkout.parent / "told").read_text(encoding="utf-8") == "gh pr create --fill\n"
+
+
+def test_where_no_cassette_changed_there_is_no_pull_request(checkout: Path) -> None:
+    (checkout / "report.html").write_text("no cassette\n", encoding="utf-8")
+
+    done = run_in(checkout, "bash", "-e", "-c", OPEN["run"])
+
+    assert done.returncode == 0, done.stderr
+    assert not (checkout.parent / "told").exists()
+    assert "record-again" not in run_in(checkout, "git", "branch").stdout
+
+
+def test_recording_again_is_red_where_no_server_answers_and_the_pull_request_is_opened_after_it(
+    tmp_path: Path,
+) -> None:
+    shutil.copytree(ROOT / "examples" / "demo", tmp_path / "demo")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    scripts = [step.get("run", "") for step in steps_of(RERECORD)]
+    (command,) = [text for text in scripts if "--synaptum-rerecord" in text]
+    script = command.replace("python", shlex.quote(sys.executable), 1)
+
+    nowhere = {"SYNAPTUM_BASE_URL": "http://127.0.0.1:9/v1", "SYNAPTUM_MODEL": "m"}
+    done = run_in(tmp_path, "bash", "-e", "-c", script, CI="true", **nowhere)
+
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
+    assert scripts.index(command) < scripts.index(OPEN["run"])
+    # Without a condition of its own, a step after a failed one does not run.
+    assert OPEN["if"] == "${{ !cancelled() }}"
