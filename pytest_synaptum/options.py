@@ -47,6 +47,7 @@ class Options:
 
     Attributes:
         api_key_variable: name of the environment variable that holds the live server's key.
+        strict_by_ci: whether it is strict only because `CI` is set.
         corpus: a corpus to collect beside the tests; None for none.
         ignore: paths in a request body that do not count when matching, for every test.
         keep_headers: names of header fields of answers that are kept besides the usual ones.
@@ -57,6 +58,7 @@ class Options:
     rerecord: bool = False
     update: bool = False
     strict: bool = False
+    strict_by_ci: bool = False
     force: bool = False
     base_url: str | None = None
     model: str | None = None
@@ -140,15 +142,18 @@ def read_options(config: pytest.Config) -> Options:
     environ = os.environ
 
     def value(name: str) -> str | None:
-        given = config.getoption(_flag(name)) or environ.get(f"SYNAPTUM_{name.upper()}", "")
-        chosen = given or setting(config, f"synaptum_{name}")
+        named = config.getoption(_flag(name)) or environ.get(f"SYNAPTUM_{name.upper()}", "")
+        chosen = named or setting(config, f"synaptum_{name}")
         return str(chosen) if chosen else None
 
-    def flag(name: str, default: bool = False) -> bool:
-        for given in (config.getoption(_flag(name)), setting(config, f"synaptum_{name}")):
-            if given is not None:
-                return bool(given)
-        return default
+    def given(name: str) -> bool | None:
+        for one in (config.getoption(_flag(name)), setting(config, f"synaptum_{name}")):
+            if one is not None:
+                return bool(one)
+        return None
+
+    def flag(name: str) -> bool:
+        return given(name) or False
 
     server = config.getoption("--synaptum-server") or setting(config, "synaptum_server") or None
     if server not in {None, "local"}:
@@ -158,7 +163,8 @@ def read_options(config: pytest.Config) -> Options:
         record=flag("record"),
         rerecord=flag("rerecord"),
         update=flag("update"),
-        strict=flag("strict", in_ci()),
+        strict=in_ci() if given("strict") is None else flag("strict"),
+        strict_by_ci=given("strict") is None and in_ci(),
         force=flag("force"),
         base_url=value("base_url"),
         model=value("model"),

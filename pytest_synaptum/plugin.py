@@ -168,6 +168,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         and session.exitstatus == 0
     ):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        ours.failed_by_strict = True
 
 
 def _find_orphans(session: pytest.Session, ours: Session) -> None:

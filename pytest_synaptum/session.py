@@ -67,6 +67,7 @@ class Session:
 
     Attributes:
         written: cassettes written in this run, so that a shared one is recorded once.
+        failed_by_strict: whether the run failed for unused files and nothing else.
         deselected: whether some tests that were collected are not to run.
         reachable: base URLs that a live server was found at.
         local_server: what keeps the embedded server alive, and its base URL.
@@ -77,6 +78,7 @@ class Session:
         self.options = options
         self.tally = Tally()
         self.written: set[Path] = set()
+        self.failed_by_strict = False
         self.deselected = False
         self.reachable: set[str] = set()
         self.local_server: tuple[Any, str] | None = None

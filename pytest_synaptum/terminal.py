@@ -81,6 +81,11 @@ class TerminalPlugin:
         everything = self._config.get_verbosity() > 0
         for line, markup in summary_lines(session_of(self._config).tally, everything=everything):
             terminalreporter.write_line(line, **markup)
+        ours = session_of(self._config)
+        if ours.failed_by_strict:
+            # Every test passed, and pytest's own last line says so.
+            line = _why_strict_failed(ours.tally, by_ci=ours.options.strict_by_ci)
+            terminalreporter.write_line(line, **_BAD)
 
 
 def summary_lines(tally: Tally, *, everything: bool = False) -> Iterator[tuple[str, Markup]]:
@@ -119,6 +124,18 @@ def summary_lines(tally: Tally, *, everything: bool = False) -> Iterator[tuple[s
             yield f"  {label}: {line}", markup
         if left > 0:
             yield f"  {label}: and {left:,} more, which -v shows", markup
+
+
+def _why_strict_failed(tally: Tally, *, by_ci: bool) -> str:
+    unused = [
+        _count(len(paths), f"unused {noun}")
+        for paths, noun in ((tally.unused_cassettes, "cassette"), (tally.unused_goldens, "golden"))
+        if paths
+    ]
+    return (
+        f"synaptum: failed because of --synaptum-strict{' (set by CI)' if by_ci else ''}:"
+        f" {' and '.join(unused)}; to remove them: synaptum-corpus prune ."
+    )
 
 
 def _tokens(tally: Tally) -> str:

@@ -81,6 +81,37 @@ def test_a_cassette_whose_test_is_gone_is_told_and_fails_under_strict(
         assert result.stdout.str().count("no test of that name was collected") == 1
 
 
+@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("by_ci", [False, True])
+def test_a_strict_run_that_fails_for_nothing_else_says_why(
+    outlived: RecordedSuite, workers: str, by_ci: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if by_ci:
+        monkeypatch.setenv("CI", "1")
+    golden = outlived.pytester.path / "goldens" / "test_chat" / "test_two.yaml"
+    golden.parent.mkdir(parents=True)
+    golden.write_text("synaptum: golden/1\n", encoding="utf-8")
+
+    result = outlived.run("-n", workers, *([] if by_ci else ["--synaptum-strict"]))
+
+    assert result.ret == 1
+    said = f"synaptum: failed because of --synaptum-strict{' (set by CI)' if by_ci else ''}:"
+    cause = "1 unused cassette and 1 unused golden; to remove them: synaptum-corpus prune ."
+    assert f"{said} {cause}" in result.outlines
+
+
+def test_a_run_that_is_not_strict_or_has_nothing_unused_says_nothing_of_strict(
+    outlived: RecordedSuite,
+) -> None:
+    lenient = outlived.run()
+    outlived.write(TWO)
+    strict = outlived.run("--synaptum-strict")
+
+    for result in (lenient, strict):
+        assert result.ret == 0
+        result.stdout.no_fnmatch_line("*because of --synaptum-strict*")
+
+
 @pytest.mark.parametrize(
     "part",
     [
