@@ -13,6 +13,7 @@ from typing import Any, Final
 import pytest
 
 from pytest_synaptum.golden.paths import PathSyntaxError, parse_path
+from pytest_synaptum.naming import CASSETTES, inside
 
 __all__ = ["MARKER_HELP", "MATCH_PARTS", "Marker", "check_marks", "check_paths", "marker_of"]
 
@@ -114,14 +115,34 @@ def _checked(item: pytest.Item, name: str, value: Any) -> Any:
         wanted = "a text or a list of texts"
         if isinstance(listed, list | tuple) and all(isinstance(one, str) for one in listed):
             wrong = [one for one in listed if name == "match" and one not in MATCH_PARTS]
+            if name == "match" and not listed:  # any recorded answer would do for any request
+                wrong = [""]
             if not wrong:
                 if name == "ignore":
                     check_paths(listed, f"{item.nodeid}: in the marker's ignore=")
                 return tuple(listed)
             wanted = f"of {', '.join(MATCH_PARTS)}"
     elif isinstance(value, str) and value:
+        if name == "cassette" and inside(item.path.parent / CASSETTES, value) is None:
+            msg = (
+                f"{item.nodeid}: cassette={value!r} is no name inside the cassettes folder; use"
+                " letters, digits, - and _, and / for folders."
+            )
+            raise pytest.UsageError(msg)
+        if name == "base_url":
+            _check_base_url(item, value)
         return value
     else:
         wanted = "a text"
     msg = f"{item.nodeid}: the marker synaptum wants {name}= to be {wanted}, but got {value!r}."
     raise pytest.UsageError(msg)
+
+
+def _check_base_url(item: pytest.Item, value: str) -> None:
+    from pytest_synaptum.live import NoServerError, host_and_port
+
+    try:
+        host_and_port(value, "the marker's base_url=")
+    except NoServerError as error:
+        msg = f"{item.nodeid}: {error}"
+        raise pytest.UsageError(msg) from None
