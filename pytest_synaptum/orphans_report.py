@@ -14,7 +14,7 @@ from typing import Final
 
 import pytest
 
-from pytest_synaptum.golden.orphans import is_complete, orphan_cassettes, orphan_goldens
+from pytest_synaptum.golden.orphans import is_complete, orphan_cassettes, orphan_goldens, unreadable
 
 __all__ = ["VARIABLE", "pytest_collection_finish"]
 
@@ -26,4 +26,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if not is_complete(session):
         return
     found = [*orphan_cassettes(session), *orphan_goldens(session)]
-    Path(os.environ[VARIABLE]).write_text(json.dumps([str(path) for path in found]), "utf-8")
+    value = {
+        "unused": [str(path) for path in found],
+        "unreadable": {str(path): fault for path, fault in unreadable(session)},
+    }
+    Path(os.environ[VARIABLE]).write_text(json.dumps(value), "utf-8")

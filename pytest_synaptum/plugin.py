@@ -185,7 +185,12 @@ def _find_orphans(session: pytest.Session, ours: Session) -> None:
     folders = {item.path.parent for item in items}
     if not any((folder / name).is_dir() for folder in folders for name in (CASSETTES, GOLDENS)):
         return
-    from pytest_synaptum.golden.orphans import is_complete, orphan_cassettes, orphan_goldens
+    from pytest_synaptum.golden.orphans import (
+        is_complete,
+        orphan_cassettes,
+        orphan_goldens,
+        unreadable,
+    )
 
     if not is_complete(session):
         return
@@ -195,6 +200,11 @@ def _find_orphans(session: pytest.Session, ours: Session) -> None:
         (orphan_goldens(session), ours.tally.unused_goldens),
     ):
         lines += [f"{shown(path, session.config)}: {gone}" for path in orphans]
+    ours.tally.notes += [
+        f"{shown(path, session.config)} cannot be read ({fault}) and belongs to no test; remove it"
+        " if nobody needs it"
+        for path, fault in unreadable(session)
+    ]
 
 
 @pytest.hookimpl(optionalhook=True)

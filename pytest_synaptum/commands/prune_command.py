@@ -40,7 +40,10 @@ def run(arguments: argparse.Namespace) -> int:
     corpora = [folder for folder in arguments.folders if (folder / FLAGS_FILE).is_file()]
     tests = [folder for folder in arguments.folders if folder not in corpora]
     unused = [path for corpus in corpora for path in _left_in(corpus)]
-    unused += _orphans(tests) if tests else []
+    unreadable: dict[str, str] = {}
+    if tests:
+        orphans, unreadable = _orphans(tests)
+        unused += orphans
     if not out.as_json:
         for path in unused:
             print(path)
@@ -54,8 +57,11 @@ def run(arguments: argparse.Namespace) -> int:
             path.unlink()
             _remove_empty(path.parent)
     if out.as_json:
-        out.json({"unused": [str(path) for path in unused], "deleted": gone})
+        paths = [str(path) for path in unused]
+        out.json({"unused": paths, "unreadable": sorted(unreadable), "deleted": gone})
     out.say(f"{len(unused)} files {'deleted' if gone else 'are not used'}")
+    for odd, fault in unreadable.items():
+        out.say(f"{odd} cannot be read ({fault}) and stays")
     if status:
         out.say("nothing was deleted: --yes deletes them")
     return status
@@ -71,7 +77,8 @@ def _left_in(corpus: Path) -> Iterator[Path]:
             yield path
 
 
-def _orphans(folders: Sequence[Path]) -> list[Path]:
+def _orphans(folders: Sequence[Path]) -> tuple[list[Path], dict[str, str]]:
+    """What no test needs; and what cannot be read, with the cause."""
     with tempfile.TemporaryDirectory() as place:
         found = Path(place) / "orphans.json"
         done = subprocess.run(
@@ -99,7 +106,8 @@ def _orphans(folders: Sequence[Path]) -> list[Path]:
                 f" first (pytest --collect-only):\n{tail}"
             )
             raise PluginError(msg)
-        return [Path(path) for path in json.loads(found.read_text(encoding="utf-8"))]
+        value = json.loads(found.read_text(encoding="utf-8"))
+        return [Path(path) for path in value["unused"]], value["unreadable"]
 
 
 def _remove_empty(folder: Path) -> None:

@@ -17,7 +17,7 @@ from pytest_synaptum.marker import marker_of
 from pytest_synaptum.naming import CASSETTES, GOLDENS, file_for, inside, safe_name
 from pytest_synaptum.session import session_of
 
-__all__ = ["is_complete", "orphan_cassettes", "orphan_goldens"]
+__all__ = ["is_complete", "orphan_cassettes", "orphan_goldens", "unreadable"]
 
 
 def is_complete(session: pytest.Session) -> bool:
@@ -37,7 +37,7 @@ def is_complete(session: pytest.Session) -> bool:
 
 def orphan_goldens(session: pytest.Session) -> list[Path]:
     """Golden files beside the collected modules that belong to no collected test."""
-    return _orphans_in(session, GOLDENS, lambda item: file_for(item, GOLDENS))
+    return [path for path in _goldens_without_test(session) if _fault(path) is None]
 
 
 def orphan_cassettes(session: pytest.Session) -> list[Path]:
@@ -46,12 +46,36 @@ def orphan_cassettes(session: pytest.Session) -> list[Path]:
     Files of other recorders are theirs. Where a project keeps cassettes by a rule of its own
     (its own `synaptum_cassette_path`), nothing is known of the folder.
     """
+    found = _cassettes_without_test(session)
+    return [path for path in found if _fault(path) is None and _is_ours(path)]
+
+
+def unreadable(session: pytest.Session) -> list[tuple[Path, str]]:
+    """What lies among them, belongs to no collected test and is no file to read, and why.
+
+    A link to nowhere, a folder: nobody knows whose it is, so it is named and stays.
+    """
+    found = [*_cassettes_without_test(session), *_goldens_without_test(session)]
+    return [(path, fault) for path in found if (fault := _fault(path)) is not None]
+
+
+def _goldens_without_test(session: pytest.Session) -> list[Path]:
+    return _orphans_in(session, GOLDENS, lambda item: file_for(item, GOLDENS))
+
+
+def _cassettes_without_test(session: pytest.Session) -> list[Path]:
     own = {item.path.parent for item in session.items if _has_own_rule(item)}
-    return [
-        path
-        for path in _orphans_in(session, CASSETTES, _cassette_of)
-        if path.parents[2] not in own and _is_ours(path)
-    ]
+    found = _orphans_in(session, CASSETTES, _cassette_of)
+    return [path for path in found if path.parents[2] not in own]
+
+
+def _fault(path: Path) -> str | None:
+    """Why it cannot be read, where it cannot."""
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
 
 
 def _has_own_rule(item: pytest.Item) -> bool:

@@ -200,8 +200,8 @@ def test_prune_finds_the_rest_of_cases_in_a_corpus(
 
     golden = str(left / "golden.yaml")
     assert told == [
-        {"unused": [golden], "deleted": False},
-        {"unused": [golden], "deleted": True},
-        {"unused": [], "deleted": False},
+        {"unused": [golden], "unreadable": [], "deleted": False},
+        {"unused": [golden], "unreadable": [], "deleted": True},
+        {"unused": [], "unreadable": [], "deleted": False},
     ]
     assert not left.exists()

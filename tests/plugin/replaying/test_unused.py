@@ -8,6 +8,8 @@ import pytest
 from support.loopback import Answer, LoopbackServer, chat_body
 from support.recorded_suite import RecordedSuite
 
+from pytest_synaptum.cli import main
+
 THREE = """
 import os
 @pytest.mark.parametrize("n", range(3))
@@ -79,6 +81,35 @@ def test_a_cassette_whose_test_is_gone_is_told_and_fails_under_strict(
         result.assert_outcomes(passed=1)
         result.stdout.fnmatch_lines(["synaptum: *; 1 cassette unused; *", GONE])
         assert result.stdout.str().count("no test of that name was collected") == 1
+
+
+def unreadable(path: Path, kind: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "link":
+        path.symlink_to(path.with_name("nowhere"))
+    else:
+        path.mkdir()
+
+
+@pytest.mark.parametrize("folder", ["cassettes", "goldens"])
+@pytest.mark.parametrize(
+    ("kind", "cause"), [("link", "No such file or directory"), ("folder", "Is a directory")]
+)
+def test_what_cannot_be_read_among_the_cassettes_is_named_and_stays(
+    suite: RecordedSuite, capsys: pytest.CaptureFixture[str], folder: str, kind: str, cause: str
+) -> None:
+    recorded(suite, ONE)
+    path = suite.pytester.path / folder / "test_chat" / "odd.yaml"
+    unreadable(path, kind)
+
+    result = suite.run("--synaptum-strict")
+    status = main(["prune", str(suite.pytester.path), "--yes"])
+
+    assert (result.ret, status) == (0, 0)
+    said = f"  note: {folder}/test_chat/odd.yaml cannot be read ({cause}) and belongs to no test"
+    assert any(line.startswith(said) for line in result.outlines)
+    assert f"{path} cannot be read ({cause}) and stays" in capsys.readouterr().out
+    assert path.is_symlink() or path.is_dir()
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
