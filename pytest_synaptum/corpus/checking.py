@@ -191,8 +191,8 @@ def _read_golden(case: Case) -> list[Any] | None:
     exchanges = value.get("exchanges") if isinstance(value, dict) else None
     if exchanges is None or value.get("synaptum") != CASE_GOLDEN_FORMAT or len(value) != 2:
         msg = (
-            f"{shown(path)}: expected the two keys `synaptum: {CASE_GOLDEN_FORMAT}` and `exchanges`;"
-            " restore it from version control, or update it."
+            f"{shown(path)}: expected the two keys `synaptum: {CASE_GOLDEN_FORMAT}` and"
+            " `exchanges`; restore it from version control, or update it."
         )
         raise FileFormatError(msg)
     return list(exchanges)
@@ -240,8 +240,8 @@ def _write_golden(case: Case, entries: list[Any]) -> bool:
         write_atomically(path, text)
     except OSError as error:
         msg = (
-            f"The golden {shown(path)} cannot be written ({error.strerror}); the old one is as it was."
-            " Make its folder writable and run again."
+            f"The golden {shown(path)} cannot be written ({error.strerror}); the old one is as it"
+            " was. Make its folder writable and run again."
         )
         raise PluginError(msg) from None
     return True

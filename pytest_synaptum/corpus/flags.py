@@ -46,8 +46,8 @@ def find_flags(start: Path) -> Flags:
         if (folder / FLAGS_FILE).is_file():
             return load_flags(folder / FLAGS_FILE)
     msg = (
-        f"{shown(start)} stands in no corpus: none of the folders above it has a {FLAGS_FILE}; create it"
-        f" with the line `synaptum: {_FORMAT}` and a mapping `flags` (see FORMAT.md)."
+        f"{shown(start)} stands in no corpus: none of the folders above it has a {FLAGS_FILE};"
+        f" create it with the line `synaptum: {_FORMAT}` and a mapping `flags` (see FORMAT.md)."
     )
     raise FileFormatError(msg)
 

@@ -149,6 +149,17 @@ def _call_without_result(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     )
 
 
+#: How a value that came in the place of a text is told.
+_JSON_NAMES: Final[Mapping[type, str]] = {
+    dict: "an object",
+    list: "an array",
+    int: "a number",
+    float: "a number",
+    bool: "true or false",
+    type(None): "absent, or null",
+}
+
+
 def _arguments(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for index, message in _messages(body):
         for position, call in enumerate(_calls(message)):
@@ -158,7 +169,7 @@ def _arguments(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             arguments = function.get("arguments") if isinstance(function, Mapping) else None
             pointer = f"/messages/{index}/tool_calls/{position}/function/arguments"
             if not isinstance(arguments, str):
-                yield pointer, f"It is a {type(arguments).__name__}."
+                yield pointer, f"It is {_JSON_NAMES.get(type(arguments), 'no JSON')}."
                 continue
             try:
                 json.loads(arguments)

@@ -55,6 +55,17 @@ def test_arguments_that_are_no_json_text_are_found(arguments):
     ]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [({"a": 1}, "an object"), ([], "an array"), (7, "a number"), (None, "absent, or null")],
+)
+def test_arguments_that_are_no_text_are_told_in_words_of_json(arguments, told):
+    call = {**CALL, "function": {"name": "f", "arguments": arguments}}
+    (found,) = lint({"messages": [USER, {**CALLS, "tool_calls": [call]}, RESULT]})
+
+    assert f"It is {told}." in str(found)
+
+
 def test_empty_tools_and_a_choice_without_tools_are_found():
     assert broken(USER, tools=[]) == [("empty-tools", "/tools")]
     assert broken(USER, tool_choice="auto") == [("tool-choice-without-tools", "/tool_choice")]
