@@ -62,8 +62,14 @@ def _found(spec: str) -> Any:
         try:
             return provider_for(spec)
         except ConfigurationError as error:
-            msg = f"{error}{_dotted(spec)}"
+            msg = f"--synaptum-provider {spec}: {error}{_dotted(spec)}"
             raise PluginError(msg) from None
+        except Exception as error:  # an entry point of somebody else's
+            msg = (
+                f"--synaptum-provider {spec}: what is installed under this name cannot be loaded"
+                f" ({_cause(error)}); correct it."
+            )
+            raise PluginError(msg) from error
     module, _, name = spec.partition(":")
     found = _imported(module, spec)
     for part in name.split("."):

@@ -187,6 +187,30 @@ def test_what_is_no_adapter_is_one_usage_error_before_anything_is_collected(
     result.stderr.no_fnmatch_line("*Traceback*")
 
 
+def test_what_is_no_adapter_is_refused_in_a_run_without_a_corpus_too(pytester):
+    file = pytester.makepyfile("def test_one(): ...")
+
+    result = pytester.runpytest(file, "--synaptum-provider", "nope:X")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --synaptum-provider nope:X: 'nope' cannot be imported *"])
+
+
+def test_an_entry_point_that_cannot_be_loaded_is_one_usage_error(pytester):
+    pytester.makepyfile(broken_entry="{}['key']", test_one="def test_one(): ...")
+    info = pytester.mkdir("broken-1.dist-info")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n", "utf-8")
+    (info / "entry_points.txt").write_text("[synaptum.providers]\nmine = broken_entry:X\n", "utf-8")
+    pytester.syspathinsert()
+
+    result = pytester.runpytest("test_one.py", "--synaptum-provider", "mine")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["ERROR: --synaptum-provider mine: what is installed under this name cannot be*"]
+    )
+
+
 def test_a_missing_golden_fails_with_the_command_and_an_update_writes_it(corpus):
     golden = folder_of(corpus) / "golden.yaml"
     before = golden.read_bytes()
