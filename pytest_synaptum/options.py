@@ -8,6 +8,7 @@ options can show it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest
 from pytest_synaptum.ini_file import check_names, setting
 from pytest_synaptum.marker import check_paths
 
-__all__ = ["Options", "add_options", "collect_corpus", "in_ci", "read_options"]
+__all__ = ["Options", "add_options", "collect_corpus", "given_server", "in_ci", "read_options"]
 
 _FLAGS = {
     "record": "Record the tests whose cassette is absent, and corpus cases without an exchange.",
@@ -182,6 +183,22 @@ def read_options(config: pytest.Config) -> Options:
     check_paths(options.ignore, "In the ini setting synaptum_ignore")
     _refuse_in_ci(options)
     return options
+
+
+def given_server(config: pytest.Config) -> list[str]:
+    """The arguments of this command line that say who is asked, for a command to be typed again.
+
+    What environment and ini file say holds for the next command, too. A key that an address
+    holds, in its user or its query, is left out.
+    """
+    arguments = []
+    for name in ("server", "base_url", "model"):
+        value = config.getoption(_flag(name))
+        if value and name == "base_url":
+            value = re.sub(r"(?<=//)[^/]*@", "", re.split(r"[?#]", value)[0])
+        if value:
+            arguments.append(f"{_flag(name)}={value}")
+    return arguments
 
 
 def collect_corpus(config: pytest.Config, corpus: str) -> None:

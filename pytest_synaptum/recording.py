@@ -29,6 +29,7 @@ from pytest_synaptum.keeping import keep
 from pytest_synaptum.live import LiveServer, live_server
 from pytest_synaptum.marker import Marker, marker_of
 from pytest_synaptum.naming import CASSETTES, inside, shown
+from pytest_synaptum.options import given_server
 from pytest_synaptum.redacting import named_by, redactor_of_test
 from pytest_synaptum.report.parts import Parts, parts_of
 from pytest_synaptum.session import DAMAGE, Session, session_of
@@ -83,7 +84,8 @@ class Recording:
     def command(self, flag: str, others: Sequence[str] = ()) -> str:
         """What a user types to record this test, with all that are known to share its cassette."""
         tests = [*others, *sharers(self.item, self.path)]
-        return shlex.join(["pytest", flag, *together(tests or [self.item.nodeid])])
+        asked = given_server(self.item.config)
+        return shlex.join(["pytest", flag, *asked, *together(tests or [self.item.nodeid])])
 
     @property
     def model(self) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from pytest_synaptum.golden.compare import same
 from pytest_synaptum.golden.paths import show_path
 
-__all__ = ["ABSENT", "Difference", "describe", "differences"]
+__all__ = ["ABSENT", "Difference", "describe", "differences", "show_value"]
 
 _SHOWN_CHARS: Final = 160
 _SHOWN_DIFFERENCES: Final = 12
@@ -78,6 +78,11 @@ def describe(expected: Any, actual: Any) -> list[str]:
     if len(found) > _SHOWN_DIFFERENCES:
         lines.append(f"  and {len(found) - _SHOWN_DIFFERENCES} more")
     return lines
+
+
+def show_value(value: Any) -> str:
+    """A plain JSON value in a line, shortened."""
+    return _window(_shown(value), 0)
 
 
 def _shown_pair(expected: Any, actual: Any) -> tuple[str, str]:

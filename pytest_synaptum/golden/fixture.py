@@ -24,6 +24,7 @@ from pytest_synaptum.golden.compare import Expected, same
 from pytest_synaptum.golden.masks import apply_masks
 from pytest_synaptum.golden.store import GoldenFile
 from pytest_synaptum.naming import GOLDENS, file_for, shown
+from pytest_synaptum.options import given_server
 from pytest_synaptum.pending import Pending, Write, pending_of, why_not_passed
 from pytest_synaptum.redacting import redactor_of_test
 from pytest_synaptum.report.parts import GoldenPart, parts_of
@@ -156,7 +157,7 @@ class Golden:
         expected = self._file.get(name)
         if expected is None:
             self._hand_in(name, "missing", actual=actual, command=self._command)
-            pytest.fail(self._missing(name), pytrace=False)
+            pytest.fail(self._missing(name, plain), pytrace=False)
         if not expected.equals(actual):
             sides = {"expected": expected.value, "actual": actual}
             self._hand_in(name, "differs", **sides, command=self._command)
@@ -180,11 +181,17 @@ class Golden:
             for name in ("record", "rerecord")
             if getattr(self._session.options, name)
         ]
-        return shlex.join(["pytest", *recording, "--synaptum-update", self._test])
+        asked = given_server(self._item.config) if recording else []
+        return shlex.join(["pytest", *recording, *asked, "--synaptum-update", self._test])
 
-    def _missing(self, name: str) -> str:
+    def _missing(self, name: str, value: Any) -> str:
+        from pytest_synaptum.golden.describe import show_value
+
         what = f"has no entry {name!r}" if self._file.exists else "does not exist"
-        return f"The golden {self._file.where} {what}. Look at the value, then: {self._command}"
+        return (
+            f"The golden {self._file.where} {what}. What came:\n    {show_value(value)}\n"
+            f"If it is right, then: {self._command}"
+        )
 
     def _mismatch(self, name: str, expected: Expected, actual: Any) -> str:
         from pytest_synaptum.golden.describe import describe

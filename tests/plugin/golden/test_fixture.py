@@ -31,8 +31,9 @@ def test_a_missing_golden_fails_with_the_command_and_nothing_is_written(project)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "*goldens/test_x/test_one.yaml does not exist*:"
-            " pytest --synaptum-update test_x.py::test_one"
+            "*goldens/test_x/test_one.yaml does not exist. What came:",
+            '    {"n": 1, "text": "a"}',
+            "If it is right, then: pytest --synaptum-update test_x.py::test_one",
         ]
     )
     assert not (project.path / "goldens").exists()
@@ -312,6 +313,45 @@ def test_while_recording_the_command_that_accepts_a_value_records_too(pytester, 
         result = pytester.runpytest(*flags)
 
         result.stdout.fnmatch_lines([f"*then: {accept.format(recording)}*"])
+
+
+def test_while_recording_the_command_keeps_who_is_asked_and_no_key(pytester, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.delenv("SYNAPTUM_BASE_URL", raising=False)
+    pytester.makepyfile("def test_it(synaptum_golden): synaptum_golden.check(1)")
+
+    local = pytester.runpytest("--synaptum-record", "--synaptum-server=local")
+    live = pytester.runpytest(
+        "--synaptum-record",
+        "--synaptum-base-url=http://user:hunter2-password@localhost:1/v1?api_key=hunter2-key",
+        "--synaptum-model=small",
+    )
+    replay = pytester.runpytest("--synaptum-model=small")
+
+    for result, between in (
+        (local, "--synaptum-record --synaptum-server=local "),
+        (
+            live,
+            "--synaptum-record --synaptum-base-url=http://localhost:1/v1 --synaptum-model=small ",
+        ),
+        (replay, ""),
+    ):
+        result.stdout.fnmatch_lines([f"*then: pytest {between}--synaptum-update *::test_it"])
+        assert "hunter2" not in result.stdout.str()
+
+
+def test_a_value_without_a_golden_is_shown_shortened_and_without_secrets(pytester, monkeypatch):
+    monkeypatch.setenv("MY_API_KEY", "correct-horse-battery")
+    pytester.makepyfile(
+        "import os\n"
+        "def test_it(synaptum_golden):\n"
+        "    synaptum_golden.check(os.environ['MY_API_KEY'] + 'x' * 500)"
+    )
+
+    result = pytester.runpytest()
+
+    result.stdout.fnmatch_lines(['    "REDACTED-KEYxxx*x … (514 characters)'])
+    assert "correct-horse" not in result.stdout.str()
 
 
 def test_messages_name_a_golden_from_the_root_of_the_project(pytester):

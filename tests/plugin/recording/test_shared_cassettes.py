@@ -24,7 +24,7 @@ def test_two(recorded_provider):
 """
 CHANGED = TWO.replace('"B"', '"C"')
 ALONE = "test_chat.py::test_two"
-TOGETHER = "pytest --synaptum-rerecord test_chat.py::test_one test_chat.py::test_two"
+TOGETHER = "pytest --synaptum-rerecord *test_chat.py::test_one test_chat.py::test_two"
 
 
 def answering() -> LoopbackServer:
