@@ -160,6 +160,7 @@ def read_options(config: pytest.Config) -> Options:
     if server not in {None, "local"}:
         msg = f"synaptum_server is {server!r}; the only server this plugin can start is 'local'."
         raise pytest.UsageError(msg)
+    base_url, server = _one_of(config, value("base_url"), server)
     options = Options(
         record=flag("record"),
         rerecord=flag("rerecord"),
@@ -167,7 +168,7 @@ def read_options(config: pytest.Config) -> Options:
         strict=in_ci() if given("strict") is None else flag("strict"),
         strict_by_ci=given("strict") is None and in_ci(),
         force=flag("force"),
-        base_url=value("base_url"),
+        base_url=base_url,
         model=value("model"),
         server=server,
         corpus=config.getoption("--synaptum-corpus") or _path(config, "synaptum_corpus"),
@@ -183,6 +184,29 @@ def read_options(config: pytest.Config) -> Options:
     check_paths(options.ignore, "In the ini setting synaptum_ignore")
     _refuse_in_ci(options)
     return options
+
+
+def _one_of(
+    config: pytest.Config, base_url: str | None, server: str | None
+) -> tuple[str | None, str | None]:
+    """The address or the embedded server, whichever stands nearer to the command line.
+
+    Raises:
+        pytest.UsageError: both stand in the same place.
+    """
+    if base_url is None or server is None:
+        return base_url, server
+    by_option = [config.getoption(_flag(name)) is not None for name in ("base_url", "server")]
+    by_environment = bool(os.environ.get("SYNAPTUM_BASE_URL"))
+    if by_option[0] == by_option[1] and (by_option[0] or not by_environment):
+        names = ("--synaptum-server=local", "--synaptum-base-url")
+        if not by_option[0]:
+            names = ("synaptum_server", "synaptum_base_url")
+        msg = (
+            f"{names[0]} starts a server of its own and {names[1]} names another; take one of them."
+        )
+        raise pytest.UsageError(msg)
+    return (None, server) if by_option[1] else (base_url, None)
 
 
 def given_server(config: pytest.Config) -> list[str]:

@@ -55,6 +55,50 @@ def test_the_environment_names_server_model_and_key(suite: RecordedSuite) -> Non
     assert server.requests[0].header("authorization") == "Bearer env-key-0123"
 
 
+@pytest.mark.parametrize("place", ["the command line", "the ini file"])
+def test_an_address_beside_the_embedded_server_is_wrong_usage(
+    suite: RecordedSuite, place: str
+) -> None:
+    suite.write(CHAT)
+    url = "http://localhost:1/v1"
+    if place == "the command line":
+        result = suite.run("--synaptum-server=local", f"--synaptum-base-url={url}")
+    else:
+        ini = f"[pytest]\nsynaptum_server = local\nsynaptum_base_url = {url}\n"
+        suite.pytester.makeini(ini)
+        result = suite.run()
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: *server* starts a server of its own and *; take one *"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "ini", "asks"),
+    [
+        (["--synaptum-server=local"], "http://localhost:1/v1", "", "the embedded server"),
+        (["--synaptum-server=local"], "", "synaptum_base_url", "the embedded server"),
+        (["--synaptum-base-url=http://localhost:1/v1"], "", "synaptum_server", "the address"),
+        ([], "http://localhost:1/v1", "synaptum_server", "the address"),
+    ],
+)
+def test_between_an_address_and_the_embedded_server_the_nearer_setting_wins(
+    suite: RecordedSuite, arguments: list[str], environment: str, ini: str, asks: str
+) -> None:
+    suite.write(CHAT)
+    values = {"synaptum_base_url": "http://localhost:1/v1", "synaptum_server": "local", "": ""}
+    suite.pytester.makeini(f"[pytest]\n{ini and ini + ' = ' + values[ini]}\n")
+    suite.pytester._monkeypatch.setenv("SYNAPTUM_BASE_URL", environment)
+    arguments = [*arguments, "--synaptum-model=no-such-file.gguf"]
+
+    result = suite.run("--synaptum-record", *arguments)
+
+    told = {
+        "the embedded server": "*there is no model file no-such-file.gguf*",
+        "the address": "*No server answers at http://localhost:1 *",
+    }
+    result.stdout.fnmatch_lines([told[asks]])
+
+
 def test_ini_settings_stand_behind_the_command_line(suite: RecordedSuite) -> None:
     suite.write(CHAT)
     monkeypatch = suite.pytester._monkeypatch
