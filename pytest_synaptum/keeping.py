@@ -96,7 +96,12 @@ def _reason_against(recording: Recording, recorder: Recorder) -> str | None:
     # A test that is expected to fail has its cassette, too.
     if reason is not None and not hasattr(call, "wasxfail"):
         hints = (
-            hint_for(slot.status, slot.request.path, options.api_key_variable)
+            hint_for(
+                slot.status,
+                slot.request.path,
+                options.api_key_variable,
+                has_key=options.api_key is not None,
+            )
             for slot in slots
             if slot.status is not None
         )

@@ -60,10 +60,22 @@ def live_server(session: Session, base_url: str | None, model: str | None) -> Li
     return LiveServer(base_url.rstrip("/"), model, options.api_key)
 
 
-def hint_for(status: int, path: str, key_variable: str) -> str | None:
-    """What to do about an answer that refused the recording, where its status tells it."""
+def hint_for(status: int, path: str, key_variable: str, *, has_key: bool) -> str | None:
+    """What to do about an answer that refused the recording, where its status tells it.
+
+    Args:
+        status: of the answer.
+        path: what was asked.
+        key_variable: the environment variable that the key is read from.
+        has_key: whether it is set.
+    """
     if status in {401, 403}:
-        return f"the live server refused the key (status {status}); set {key_variable}"
+        if has_key:
+            return (
+                f"the live server refused the key that {key_variable} holds (status {status});"
+                " correct it"
+            )
+        return f"the live server wants a key (status {status}) and none is set; set {key_variable}"
     if status == 404:
         return (
             f"the live server knows no {path} (status 404); check --synaptum-base-url, which"

@@ -255,16 +255,26 @@ def test_no_model_says_how_to_name_one(suite: RecordedSuite) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "says"),
+    ("status", "key", "says"),
     [
-        (401, "the live server refused the key (status 401); set SYNAPTUM_API_KEY"),
-        (404, "the live server knows no /v1/chat/completions (status 404); check *base-url*"),
+        (
+            401,
+            "",
+            "the live server wants a key (status 401) and none is set; set SYNAPTUM_API_KEY",
+        ),
+        (
+            401,
+            "a-wrong-key-0123",
+            "the live server refused the key that SYNAPTUM_API_KEY holds (status 401); correct it",
+        ),
+        (404, "", "the live server knows no /v1/chat/completions (status 404); check *base-url*"),
     ],
 )
 def test_a_refused_recording_is_kept_back_with_what_to_do(
-    suite: RecordedSuite, status: int, says: str
+    suite: RecordedSuite, status: int, key: str, says: str
 ) -> None:
     suite.write(CHAT)
+    suite.pytester._monkeypatch.setenv("SYNAPTUM_API_KEY", key)
     with LoopbackServer([Answer(status=status, body=b'{"error":{"message":"no"}}')]) as server:
         result = suite.record(server)
 
