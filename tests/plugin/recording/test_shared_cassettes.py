@@ -169,7 +169,7 @@ def late():
         if pathlib.Path("cassettes/shared.yaml").exists():
             break
         time.sleep(0.01)
-    time.sleep(0.3)  # until its test is over
+    time.sleep(1.0)  # until its test is over
 
 def test_one(recorded_provider):
     ask(recorded_provider, "A")
