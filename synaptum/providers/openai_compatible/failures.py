@@ -34,8 +34,8 @@ _SECRET: Final = re.compile(
       | \bAIza[\w\-]{10,}
       | \beyJ[\w\-]{8,}(?:\.[\w\-]+)*                                     # JSON web tokens
       | (?<=bearer\s)[^\s"'<>]+
-      | (?<=api\skey\sprovided:\s)[^\s"'<>,]+
-      | (?<=api\skey:\s)[^\s"'<>,]+
+      | (?<=api\skey\sprovided:\s)(?!bearer\s)[^\s"'<>,]+
+      | (?<=api\skey:\s)(?!bearer\s)[^\s"'<>,]+
       | (?<=api_key=)[^\s"'<>&]+
       | \b[A-Za-z0-9_\-]{0,8}\*{3,}[A-Za-z0-9_\-]*                        # half-masked ones
     )"""

@@ -142,3 +142,13 @@ async def test_an_answer_that_holds_the_words_of_a_key_stays_as_it_is() -> None:
         response = await HttpModel(server.base_url, "not-needed")(REQUEST)
 
     assert response.text == "The password is not-needed."
+
+
+@pytest.mark.asyncio
+async def test_a_key_that_is_echoed_with_its_scheme_leaves_words_that_can_be_read() -> None:
+    told = f"Incorrect API key provided: Bearer {TICKET}."
+    answer = Answer(401, body=json.dumps({"error": {"message": told}}))
+    with LoopbackServer([answer]) as server, pytest.raises(SynaptumError) as caught:
+        await HttpModel(server.base_url, api_key=TICKET)(REQUEST)
+
+    assert "Incorrect API key provided: Bearer <set>." in str(caught.value)
