@@ -39,7 +39,7 @@ def of_a_set():
 
 def of_an_offset():
     return Agent("a", model=MODEL, tools=[read],
-                 instructions=lambda: f"The clocks are at {datetime.datetime.now().astimezone():%z}.")
+                 instructions=lambda: f"UTC{datetime.datetime.now().astimezone():%z}.")
 
 def of_a_year():
     return Agent("a", model=MODEL, tools=[read],
