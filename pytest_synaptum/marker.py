@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import pytest
 
-from pytest_synaptum.golden.paths import PathSyntaxError, parse_path
 from pytest_synaptum.naming import CASSETTES, inside
 
 __all__ = ["MARKER_HELP", "MATCH_PARTS", "Marker", "check_marks", "check_paths", "marker_of"]
@@ -70,6 +69,8 @@ def marker_of(item: pytest.Item) -> Marker:
 def check_paths(paths: Iterable[str], where: str) -> None:
     """Refuse the run if one of these is no path into a request body; `where` begins the message."""
     for path in paths:
+        from pytest_synaptum.golden.paths import PathSyntaxError, parse_path
+
         try:
             parse_path(path)
         except PathSyntaxError as error:

@@ -16,7 +16,6 @@ import pytest
 from pytest_synaptum import hookspecs
 from pytest_synaptum.marker import MARKER_HELP, check_marks, marker_of
 from pytest_synaptum.options import add_options, collect_corpus, read_options
-from pytest_synaptum.pending import settle
 from pytest_synaptum.session import DAMAGE, REPORTS, Session, Tally, session_of, set_session
 from pytest_synaptum.terminal import TerminalPlugin, attach
 
@@ -135,8 +134,11 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
         refused = refusals_of(item)
         report = item.stash.get(REPORTS, {}).get("call")
         is_refused = refused and report is not None and report.passed
+        # What no test of the run has used is not loaded, and has nothing to do here.
+        pending = sys.modules.get("pytest_synaptum.pending")
         try:
-            settle(item, "the test did not pass" if is_refused else reason)
+            if pending is not None:
+                pending.settle(item, "the test did not pass" if is_refused else reason)
             if is_refused:
                 pytest.fail(refused[0], pytrace=False)
         finally:
