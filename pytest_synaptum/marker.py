@@ -8,13 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from pytest_synaptum.naming import CASSETTES, inside
 
-__all__ = ["MARKER_HELP", "MATCH_PARTS", "Marker", "check_marks", "check_paths", "marker_of"]
+__all__ = [
+    "MARKER_HELP",
+    "MATCH_PARTS",
+    "Marker",
+    "check_marks",
+    "check_paths",
+    "marker_of",
+    "named_cassette",
+]
 
 MARKER_HELP: Final = (
     "synaptum(cassette=, base_url=, model=, match=, ignore=, allow_network=): how this test is"
@@ -64,6 +73,12 @@ def marker_of(item: pytest.Item) -> Marker:
                 raise pytest.UsageError(msg)
             given.setdefault(name, _checked(item, name, value))
     return Marker(**given)
+
+
+def named_cassette(item: pytest.Item) -> Path | None:
+    """The cassette that the marker of `item` names; None where it names none."""
+    name = marker_of(item).cassette
+    return None if name is None else inside(item.path.parent / CASSETTES, name)
 
 
 def check_paths(paths: Iterable[str], where: str) -> None:

@@ -27,8 +27,8 @@ from pytest_synaptum.golden.paths import PathSyntaxError, parse_path
 from pytest_synaptum.judging import judge
 from pytest_synaptum.keeping import keep
 from pytest_synaptum.live import LiveServer, live_server
-from pytest_synaptum.marker import Marker, marker_of
-from pytest_synaptum.naming import CASSETTES, inside, shown
+from pytest_synaptum.marker import Marker, marker_of, named_cassette
+from pytest_synaptum.naming import shown
 from pytest_synaptum.options import given_server
 from pytest_synaptum.redacting import named_by, redactor_of_test
 from pytest_synaptum.report.parts import Parts, parts_of
@@ -68,7 +68,7 @@ class Recording:
         self.marker: Marker = marker_of(item)
         self._base_url = self.marker.base_url or base_url
         self._model = model
-        self.path = _cassette_path(item, self.marker, path)
+        self.path = named_cassette(item) or path
         self.where = shown(self.path, item.config)
         self.masks = self._all_masks()
         self._live: LiveServer | None = None
@@ -274,16 +274,3 @@ def _line(exchange: Exchange) -> str:
         return about
     seconds = (response.headers_after_s or 0.0) + sum(response.delays_s)
     return f"{about}; {len(response.body):,} bytes, {seconds:.1f} s"
-
-
-def _cassette_path(item: pytest.Item, marker: Marker, path: Path) -> Path:
-    if marker.cassette is None:
-        return path
-    chosen = inside(item.path.parent / CASSETTES, marker.cassette)
-    if chosen is None:
-        msg = (
-            f"{item.nodeid}: cassette={marker.cassette!r} is no name inside the cassettes folder;"
-            " use letters, digits, - and _, and / for folders."
-        )
-        pytest.fail(msg, pytrace=False)
-    return chosen

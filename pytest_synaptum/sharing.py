@@ -19,8 +19,8 @@ import pytest
 from pytest_synaptum.cassette.format import parse_cassette
 from pytest_synaptum.cassette.match import Matcher
 from pytest_synaptum.errors import PluginError
-from pytest_synaptum.marker import marker_of
-from pytest_synaptum.naming import CASSETTES, inside
+from pytest_synaptum.marker import named_cassette
+from pytest_synaptum.naming import shown
 from pytest_synaptum.session import session_of
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ def sharers(item: pytest.Item, path: Path) -> list[str]:
     if known is None:
         known = item.session.stash[_SHARERS] = {}
         for one in item.session.items:
-            name = marker_of(one).cassette
-            named = None if name is None else inside(one.path.parent / CASSETTES, name)
+            named = named_cassette(one)
             if named is not None:
                 known.setdefault(named, []).append(one.nodeid)
     return known.get(path, [])
@@ -118,8 +117,6 @@ def claim(item: pytest.Item, path: Path) -> bool:
         if owner == _DONE:
             return False
         if owner != worker["workerid"]:
-            from pytest_synaptum.naming import shown
-
             tests = sharers(item, path)
             names = f" ({_BETWEEN.join(together(tests))})" if tests else ""
             msg = (

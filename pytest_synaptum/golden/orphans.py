@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_synaptum.marker import marker_of
-from pytest_synaptum.naming import CASSETTES, GOLDENS, file_for, inside, safe_name
+from pytest_synaptum.marker import named_cassette
+from pytest_synaptum.naming import CASSETTES, GOLDENS, file_for, safe_name
 from pytest_synaptum.session import session_of
 
 __all__ = ["is_complete", "orphan_cassettes", "orphan_goldens", "unreadable"]
@@ -84,9 +84,7 @@ def _has_own_rule(item: pytest.Item) -> bool:
 
 
 def _cassette_of(item: pytest.Item) -> Path:
-    name = marker_of(item).cassette
-    named = None if name is None else inside(item.path.parent / CASSETTES, name)
-    return named or file_for(item, CASSETTES)
+    return named_cassette(item) or file_for(item, CASSETTES)
 
 
 def _is_ours(path: Path) -> bool:
